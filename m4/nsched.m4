@@ -1,0 +1,40 @@
+# NSCHED_OPTIONAL(NAME, WHAT IT GIVES): --with-NAME / --without-NAME; unset means "if it is there"
+AC_DEFUN([NSCHED_OPTIONAL], [
+  AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1], [$2; --without-$1 leaves it out])], [], [with_$1=maybe])
+  have_$1=no
+])
+# NSCHED_IF_WANTED(NAME, PROBE)
+AC_DEFUN([NSCHED_IF_WANTED], [AS_IF([test "x$with_$1" != xno], [$2])])
+AC_DEFUN([NSCHED_FOUND], [have_$1=yes])
+# NSCHED_MISSING(NAME, PACKAGES): an error where it was asked for
+AC_DEFUN([NSCHED_MISSING], [
+  AS_IF([test "x$with_$1" = xyes], [AC_MSG_ERROR([--with-$1 was given, but $1 was not found ($2)])])
+  have_$1=no
+])
+
+# A compiler that builds OpenMP programs for LLVM's runtime: clang with -fopenmp
+AC_DEFUN([NSCHED_PROBE_LIBOMP], [
+  AC_CHECK_PROGS([OMP_CC], [clang clang-19 clang-16 clang-15 clang-14])
+  AS_IF([test -n "$OMP_CC" && echo 'int omp_get_max_threads(void); int main(void){return omp_get_max_threads() < 1;}' >conftest.c &&
+         "$OMP_CC" -fopenmp=libomp conftest.c -o conftest.omp >/dev/null 2>&1 && OMP_TOOL=disabled ./conftest.omp],
+    [NSCHED_FOUND([libomp])],
+    [OMP_CC=; NSCHED_MISSING([libomp], [Debian: clang libomp-dev])])
+  rm -f conftest.c conftest.omp
+  AC_SUBST([OMP_CC])
+])
+
+# The strict warnings, each only where the compiler knows it
+AC_DEFUN([AX_NSCHED_WARNINGS], [
+  WARN_CFLAGS=
+  AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors (developers and CI)])], [], [enable_werror=no])
+  for flag in -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wpointer-arith \
+              -Wcast-align -Wwrite-strings -Wvla -Wundef -Wformat=2 -Wunused-result -Wswitch-enum -Wimplicit-fallthrough \
+              -Wnull-dereference -Wduplicated-cond -Wlogical-op -Wno-missing-field-initializers; do
+    saved=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $flag"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM()], [WARN_CFLAGS="$WARN_CFLAGS $flag"])
+    CFLAGS=$saved
+  done
+  AS_IF([test "$enable_werror" = yes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+  AC_SUBST([WARN_CFLAGS])
+])
