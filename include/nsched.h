@@ -1,0 +1,189 @@
+/* nsched: a NUMA scheduler that lives inside HPC programs.
+ *
+ * One process has one scheduler, whoever opens it: the OpenMP plugin, the preloaded start
+ * of `nsched run`, the program itself. It watches which memory each thread uses and puts
+ * threads and pages together. On a machine with one NUMA node it does nothing at all.
+ *
+ * Conventions, for every call:
+ *  - returns 0, or a count, or a negated errno value; the caller's errno is left as it was;
+ *  - never ends, blocks or prints from the program that it is in;
+ *  - "thread-safe" means: from any thread, at any time, also while others do the same;
+ *  - sizes are bytes, times are nanoseconds, shares are per mille, and names say so;
+ *  - pointers stay the caller's unless the contract says otherwise. */
+#ifndef NSCHED_H
+#define NSCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NSCHED_VERSION_MAJOR 0
+#define NSCHED_VERSION_MINOR 1
+#define NSCHED_VERSION_PATCH 0
+#define NSCHED_VERSION (NSCHED_VERSION_MAJOR * 10000 + NSCHED_VERSION_MINOR * 100 + NSCHED_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define NSCHED_API __attribute__((visibility("default")))
+#define NSCHED_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define NSCHED_API
+#define NSCHED_MUST_CHECK
+#endif
+
+typedef struct nsched nsched_t;               /* the process's scheduler */
+typedef struct nsched_config nsched_config_t; /* options, by name */
+typedef struct nsched_thread nsched_thread_t; /* a thread known to the scheduler */
+
+/* A text for a human, beside the error number: names the wrong thing and the nearest right one. */
+typedef struct nsched_error {
+	char text[200];
+} nsched_error_t;
+
+/* The version of the library that is loaded, as NSCHED_VERSION. Thread-safe. */
+NSCHED_API int nsched_version(void);
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+/* Makes a set of options, all at their defaults. The caller owns it and destroys it.
+ * -EINVAL  config is NULL
+ * -ENOMEM  no memory
+ * Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_config_create(nsched_config_t **config);
+
+/* Frees the options; NULL is allowed. A scheduler opened with them keeps its own copy. */
+NSCHED_API void nsched_config_destroy(nsched_config_t *config);
+
+/* Sets the option `name` ("policy") to `value` ("joint"), both copied. `nsched run --help` lists
+ * them. `error` may be NULL; else it says in words what was wrong.
+ * -EINVAL  an argument is NULL, or the value is not one of the option's kind
+ * -ENOENT  there is no option of that name
+ * -ERANGE  the value is a number outside the option's range
+ * Not thread-safe for one config. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_config_set(nsched_config_t *config, const char *name, const char *value,
+                                                   nsched_error_t *error);
+
+/* Takes every NSCHED_* variable of the environment. Wrong ones are left at what they were; the
+ * first of them is told in `error` (may be NULL), and all others are still taken.
+ * -EINVAL, -ENOENT, -ERANGE  as above, for the first wrong one
+ * Not thread-safe against setenv, as getenv is not. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_config_environment(nsched_config_t *config, nsched_error_t *error);
+
+/* The value in force of the option `name`, as text, into `value` of `bytes` bytes.
+ * Returns its length; -ENOENT no such option; -ENOSPC it did not fit; -EINVAL an argument is NULL. */
+NSCHED_API int nsched_config_get(const nsched_config_t *config, const char *name, char *value, size_t bytes);
+
+/* ---- the scheduler of this process --------------------------------------------------------------- */
+
+/* 1 where nsched has something to do here: more than one NUMA node that this process may use.
+ * 0 where not, with the reason in `why` (may be NULL). Reads a few files of /sys and /proc, starts
+ * and loads nothing. Thread-safe. */
+NSCHED_API int nsched_worthwhile(nsched_error_t *why);
+
+/* Opens the process's scheduler. The first call makes it, from a copy of `config` (NULL: defaults
+ * and environment); later ones get the same, and their config is not looked at. Each needs its
+ * nsched_close. Where nsched_worthwhile says no, the scheduler is idle: every call works and
+ * nothing happens.
+ * -EINVAL  handle is NULL
+ * -ENOMEM  no memory
+ * Thread-safe. After fork the child has none and may open its own. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_open(const nsched_config_t *config, nsched_t **handle);
+
+/* Closes it. The last one out stops the helper thread, gives threads back the CPUs they had, and
+ * writes the report, if one was asked for. The handle is void afterwards.
+ * -EINVAL  handle is NULL or not open in this process
+ * Thread-safe. */
+NSCHED_API int nsched_close(nsched_t *handle);
+
+/* Starts the helper thread, which steps the scheduler from now on; it blocks every signal. A second
+ * call does nothing. -EAGAIN, -EPERM: the thread could not be had (the program goes on without);
+ * -EINVAL: handle is NULL. Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_start(nsched_t *handle);
+
+/* One step by hand, for programs that want no helper thread: reads the evidence, decides, acts.
+ * Returns the number of moves made (threads and page batches).
+ * -EBUSY   the helper thread does it already, or another thread is in this call
+ * -EINVAL  handle is NULL
+ * Thread-safe; takes milliseconds: not from a signal handler or a callback. */
+NSCHED_API int nsched_step(nsched_t *handle);
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+/* Makes the calling thread known. *thread is the scheduler's; it is valid until this thread calls
+ * nsched_thread_unregister, or the process forks. A thread registered twice gets the same. With
+ * the option `threads=all` the helper thread finds the others in /proc/self/task by itself.
+ * -EINVAL  an argument is NULL
+ * -ENOMEM  no memory
+ * Thread-safe. One system call the first time. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_thread_register(nsched_t *handle, nsched_thread_t **thread);
+
+/* Forgets the calling thread (NULL is allowed), which keeps the CPUs it has. Thread-safe. */
+NSCHED_API void nsched_thread_unregister(nsched_thread_t *thread);
+
+/* A good moment for the calling thread to follow the plan: it binds itself if the plan has changed
+ * since, or if it is not where the plan wants it. Returns 1 if it did, else 0. Else no system call:
+ * a few nanoseconds. `thread` must be the calling thread's (NULL: does nothing).
+ * Thread-safe; may be called in an OMPT callback. */
+NSCHED_API int nsched_thread_place(nsched_thread_t *thread);
+
+/* The calling thread enters (leaves) a parallel region, known by `key` (a code address; it is a
+ * hint only). One region in some is timed, to learn whether a placement was better.
+ * Thread-safe; tens of nanoseconds; no system call. */
+NSCHED_API void nsched_region_begin(nsched_thread_t *thread, const void *key);
+NSCHED_API void nsched_region_end(nsched_thread_t *thread);
+
+/* ---- memory ------------------------------------------------------------------------------------ */
+
+/* Gives the `bytes` bytes at `addr` a name (copied, at most 31 characters are kept), which the
+ * report then uses. The range must stay mapped until nsched_mem_detach.
+ * -EINVAL  an argument is NULL, or bytes is 0
+ * -EEXIST  it overlaps a range that was attached before
+ * -ENOSPC  more ranges than the option `max_ranges`
+ * Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_mem_attach(nsched_t *handle, const char *name, const void *addr, size_t bytes);
+
+/* Forgets a range, and what was said of it. -ENOENT: none begins at `addr`. Thread-safe. */
+NSCHED_API int nsched_mem_detach(nsched_t *handle, const void *addr);
+
+/* Says that `thread` will read or write the `bytes` bytes at `addr`, about `bytes_per_s` bytes each
+ * second (0: forget what was said for this thread and this very range). It holds until it is said
+ * anew or the range is detached. `addr` must lie in an attached range, with all its bytes.
+ * -EINVAL  an argument is NULL, or bytes is 0
+ * -ENOENT  not inside one attached range
+ * -ENOSPC  more hints than the option `max_hints`
+ * Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_mem_hint(nsched_t *handle, nsched_thread_t *thread, const void *addr, size_t bytes,
+                                                 uint64_t bytes_per_s);
+
+/* ---- figures ----------------------------------------------------------------------------------- */
+
+/* What has happened so far. `size` is set by the caller to sizeof(nsched_stats_t); a newer library
+ * fills what an older caller knows. Counts are since nsched_open. */
+typedef struct nsched_stats {
+	size_t size;
+	uint32_t active;           /* 0: idle, see nsched_worthwhile */
+	uint32_t nodes;            /* NUMA nodes that this process may use */
+	uint32_t threads;          /* threads known now */
+	uint32_t steps;            /* times the scheduler has looked */
+	uint64_t samples;          /* pieces of evidence taken in */
+	uint64_t thread_moves;     /* threads bound to another node */
+	uint64_t moved_bytes;      /* pages moved */
+	uint64_t failed_moves;     /* pages and threads that did not go */
+	uint64_t reverts;          /* plans taken back */
+	uint32_t local_permille;   /* share of the traffic seen lately that was to the thread's own node; 1001: none seen */
+	uint32_t overhead_permille;/* nsched's own CPU time in the process's */
+} nsched_stats_t;
+
+/* -EINVAL: an argument is NULL, or stats->size is smaller than the first published struct. Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_stats(nsched_t *handle, nsched_stats_t *stats);
+
+/* Writes the report as it stands now to `file` ("-": standard error): JSON where the name ends in
+ * .json, text otherwise. -EINVAL: an argument is NULL; else what open or write said. Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_report(nsched_t *handle, const char *file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
