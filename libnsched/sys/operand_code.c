@@ -74,7 +74,7 @@ static int eh_start(const struct operand_code *code, uint64_t header, uint32_t i
 	return err;
 }
 
-int operand_code_search(const struct operand_code *code, uint64_t header, uint64_t ip, uint64_t *start, uint64_t *end)
+int operand_code_search(const struct operand_code *code, uint64_t header, uint64_t ip, struct operand_function *function)
 {
 	struct eh_header h;
 	uint32_t low = 0, high;
@@ -96,64 +96,104 @@ int operand_code_search(const struct operand_code *code, uint64_t header, uint64
 	}
 	if (low == 0 || low == h.count) /* the last one's end is not in the table */
 		return -ENOENT;
-	return eh_start(code, header, low - 1, start) || eh_start(code, header, low, end) ? -ENOENT : 0;
+	return eh_start(code, header, low - 1, &function->start) || eh_start(code, header, low, &function->end) ? -ENOENT : 0;
 }
 
-struct eh_search {
+/* ---- the program or library -------------------------------------------------------------------------- */
+
+struct object {
 	uint64_t ip;
-	uint64_t header;
+	uint64_t header;      /* of .eh_frame_hdr; 0: none */
+	uint64_t fixed_start; /* see operand_function */
+	uint64_t fixed_end;
 };
 
-static int eh_object(struct dl_phdr_info *info, size_t size, void *arg)
+enum { SEGMENTS_MOST = 32 };
+
+static void take_segments(struct object *object, uint64_t base, const ElfW(Phdr) *segments, unsigned count)
 {
-	struct eh_search *search = arg;
-	uint64_t header = 0;
-	int inside = 0;
+	uint64_t first_written = UINT64_MAX, relro_end = 0;
+
+	object->fixed_start = base;
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t start = base + segments[i].p_vaddr;
+
+		if (segments[i].p_type == PT_GNU_EH_FRAME)
+			object->header = start;
+		else if (segments[i].p_type == PT_GNU_RELRO)
+			relro_end = start + segments[i].p_memsz;
+		else if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_W && start < first_written)
+			first_written = start;
+		else if (segments[i].p_type == PT_LOAD && segments[i].p_vaddr != 0 && segments[i].p_offset == 0)
+			object->fixed_start = start; /* an executable at a fixed place */
+	}
+	/* The linker puts what is read-only after relocation first in the written segment. */
+	if (first_written != UINT64_MAX)
+		object->fixed_end = relro_end > first_written ? relro_end : first_written;
+}
+
+/* dl_iterate_phdr holds the loader's lock, so the headers stay while we look. */
+static int is_object_of(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct object *object = arg;
 
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		uint64_t start = info->dlpi_addr + segment->p_vaddr;
 
-		if (segment->p_type == PT_LOAD && search->ip - start < segment->p_memsz)
-			inside = 1;
-		else if (segment->p_type == PT_GNU_EH_FRAME)
-			header = start;
+		if (segment->p_type == PT_LOAD && object->ip - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz) {
+			take_segments(object, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum);
+			return 1;
+		}
 	}
-	if (inside)
-		search->header = header;
-	return inside;
+	return 0;
 }
 
-#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later */
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 and later: a look-up without a lock */
 #pragma weak _dl_find_object
 
-static uint64_t eh_header_of(uint64_t ip)
+/* Nothing keeps the object from being unloaded meanwhile: its headers are read as code is. */
+static void read_segments(struct object *object, uint64_t start)
 {
-	struct eh_search search = { ip, 0 };
-	struct dl_find_object object;
+	ElfW(Phdr) segments[SEGMENTS_MOST];
+	ElfW(Ehdr) file;
+	uint64_t base = start;
 
-	if (_dl_find_object) /* takes no lock */
-		return _dl_find_object((void *)(uintptr_t)ip, &object) == 0 ? (uint64_t)(uintptr_t)object.dlfo_eh_frame : 0;
-	dl_iterate_phdr(eh_object, &search);
-	return search.header;
+	if (read_one(&operand_code_self, start, &file, sizeof(file)) || file.e_phentsize != sizeof(*segments) ||
+	    file.e_phnum > SEGMENTS_MOST ||
+	    read_one(&operand_code_self, start + file.e_phoff, segments, file.e_phnum * sizeof(*segments)))
+		return;
+	for (unsigned i = 0; i < file.e_phnum; i++)
+		if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0)
+			base = start - segments[i].p_vaddr;
+	take_segments(object, base, segments, file.e_phnum);
+}
+
+static void find_object(struct object *object)
+{
+	struct dl_find_object found;
+
+	if (!_dl_find_object)
+		dl_iterate_phdr(is_object_of, object);
+	else if (_dl_find_object((void *)(uintptr_t)object->ip, &found) == 0)
+		read_segments(object, (uint64_t)(uintptr_t)found.dlfo_map_start);
 }
 #else
-static uint64_t eh_header_of(uint64_t ip)
+static void find_object(struct object *object)
 {
-	struct eh_search search = { ip, 0 };
-
-	dl_iterate_phdr(eh_object, &search);
-	return search.header;
+	dl_iterate_phdr(is_object_of, object);
 }
 #endif
 
-static int function_self(void *arg, uint64_t ip, uint64_t *start, uint64_t *end)
+static int function_self(void *arg, uint64_t ip, struct operand_function *function)
 {
-	uint64_t header = eh_header_of(ip);
+	struct object object = { .ip = ip };
 
 	(void)arg;
-	return header ? operand_code_search(&operand_code_self, header, ip, start, end) : -ENOENT;
+	find_object(&object);
+	function->fixed_start = object.fixed_start;
+	function->fixed_end = object.fixed_end;
+	return object.header ? operand_code_search(&operand_code_self, object.header, ip, function) : -ENOENT;
 }
 
 const struct operand_code operand_code_self = { read_self, function_self, NULL };

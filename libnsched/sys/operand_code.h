@@ -13,14 +13,20 @@ struct operand_piece {
 	size_t bytes;
 };
 
+/* A function: from start to behind its last byte (padding included); and what of its program or
+ * library is never written (code, literals, tables), or an empty stretch if that is not known. */
+struct operand_function {
+	uint64_t start, end;
+	uint64_t fixed_start, fixed_end;
+};
+
 struct operand_code {
 	/* Reads up to 8 pieces; returns how many of them were read in full, in order, up to the first
 	 * that was not. Tests and fuzzers feed their own bytes here. */
 	unsigned (*read)(void *arg, const struct operand_piece *pieces, unsigned count);
 
-	/* The function that `ip` lies in: *start, and *end behind its last byte (padding included).
-	 * 0, or -ENOENT if nothing is known. */
-	int (*function)(void *arg, uint64_t ip, uint64_t *start, uint64_t *end);
+	/* The function that `ip` lies in. 0, or -ENOENT if nothing is known. */
+	int (*function)(void *arg, uint64_t ip, struct operand_function *function);
 	void *arg;
 };
 
@@ -33,8 +39,8 @@ extern const struct operand_code operand_code_self;
 /* Another process, whose id `arg` points to (a pid_t); function boundaries are not known. Tests. */
 unsigned operand_code_read_other(void *arg, const struct operand_piece *pieces, unsigned count);
 
-/* Finds `ip` in the binary search table of an .eh_frame_hdr section at `header`, reading with `code`.
- * 0, or -ENOENT. */
-int operand_code_search(const struct operand_code *code, uint64_t header, uint64_t ip, uint64_t *start, uint64_t *end);
+/* Finds `ip` in the binary search table of an .eh_frame_hdr section at `header`, reading with `code`;
+ * fills start and end. 0, or -ENOENT. */
+int operand_code_search(const struct operand_code *code, uint64_t header, uint64_t ip, struct operand_function *function);
 
 #endif

@@ -98,22 +98,14 @@ bool form_parallel(const struct form *a, const struct form *b)
 	return true;
 }
 
-bool form_has_slot(const struct form *form)
+uint64_t form_needs(const struct form *form)
 {
-	if (form_known(form))
-		for (unsigned i = 0; i < form->terms; i++)
-			if (form->from[i] >= FORM_SLOT)
-				return true;
-	return false;
-}
+	uint64_t needs = 0;
 
-int32_t form_times(const struct form *form, unsigned from)
-{
 	if (form_known(form))
 		for (unsigned i = 0; i < form->terms; i++)
-			if (form->from[i] == from && form->cut[i] == CUT_NONE)
-				return form->times[i];
-	return 0;
+			needs |= UINT64_C(1) << form->from[i];
+	return needs;
 }
 
 struct form form_substitute(const struct form *form, const struct form state[GPRS])

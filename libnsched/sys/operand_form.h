@@ -2,8 +2,8 @@
  *
  *   add + times[0] * from[0] + times[1] * from[1] + ...
  *
- * A source is a register of the sample or a slot: a piece of memory (a spilled pointer, an index)
- * that is read when the form is evaluated. Numbers only; nothing here touches the machine. */
+ * A source is a register of the sample or a slot: something that is worked out when the form is
+ * evaluated, such as a spilled pointer that is read from memory. Numbers only; nothing here touches the machine. */
 #ifndef NSCHED_OPERAND_FORM_H
 #define NSCHED_OPERAND_FORM_H
 
@@ -48,16 +48,13 @@ struct form form_half(const struct form *form, enum form_cut cut);
 /* True if the two differ in `add` only. */
 bool form_parallel(const struct form *a, const struct form *b);
 
-/* True if some term comes from a slot. */
-bool form_has_slot(const struct form *form);
-
-/* The coefficient of the source, uncut; 0 if it has none. */
-int32_t form_times(const struct form *form, unsigned from);
+/* A bit for each source that the form needs, registers first; 0 for a lost one. */
+uint64_t form_needs(const struct form *form);
 
 /* A form over registers, put in terms of what those registers are in `state`. */
 struct form form_substitute(const struct form *form, const struct form state[GPRS]);
 
-/* The value, given the registers at the sample and the slots' contents. */
+/* The value, given the registers at the sample and the slots' values. */
 uint64_t form_value(const struct form *form, const struct regs *regs, const uint64_t *slots);
 
 #endif

@@ -5,7 +5,8 @@
 
 enum {
 	WAY_LOOP = 128,  /* instructions followed round a loop; longer bodies are followed in part */
-	WAY_LINE = 40,   /* back outside of loops: what ran longer ago has left the caches' queues */
+	WAY_LINE = 40,   /* operands taken on the way back outside of loops: what ran longer ago is over; the
+	                  * way itself goes on, to find the caller */
 	AHEAD_LINE = 24, /* forwards outside of loops */
 	SLOTS = 16,      /* while a recipe is made; RECIPE_SLOTS of them are kept */
 	LOOP_TRIES = 3,  /* enclosing loops tried while the inner ones touch no data */
@@ -21,18 +22,18 @@ struct loop {
 struct trace {
 	struct insn insn[TRACE_INSNS];
 	int target[TRACE_INSNS];      /* index of a jump's target, or -1 */
+	bool dead[TRACE_INSNS];       /* comes after a return or jump, and nothing seen jumps there: padding */
 	uint8_t done[TRACE_INSNS];    /* bit i: operand i is in the recipe or was passed over */
-	unsigned count;
-	unsigned frame;
+	struct trace_ask ask;
 
 	int way[WAY_LOOP];            /* backwards from the sample */
 	struct form before[WAY_LOOP][GPRS];
 	unsigned ways;
+	struct form reached[GPRS];    /* the registers at the end of the way */
+	int end;                      /* where it ended */
 
 	struct slot slot[SLOTS];
 	unsigned slots;
-	struct form fixed;            /* a constant address, kept for want of better */
-	bool has_fixed;
 };
 
 struct trace *trace_create(void)
@@ -59,22 +60,35 @@ static void lose_all(struct form state[GPRS], uint32_t lost)
 			state[r] = form_lost();
 }
 
-/* A source for what is at `at`; lost if it can't be a slot (addresses that come out of slots would
- * need reads one after the other) or there is no room. */
-static struct form slot_source(struct trace *t, const struct form *at, const struct insn *insn)
+/* A source for a new slot, or for one that is the same; lost if something in it is lost or there is no
+ * room. */
+static struct form slot_source(struct trace *t, const struct slot *slot)
 {
 	unsigned i = 0;
 
-	if (!form_known(at) || form_has_slot(at))
+	if (!form_known(&slot->at) || !form_known(&slot->by))
 		return form_lost();
-	while (i < t->slots && (t->slot[i].bytes != insn->load_bytes || t->slot[i].is_signed != insn->load_signed ||
-	                        t->slot[i].at.add != at->add || !form_parallel(&t->slot[i].at, at)))
+	while (i < t->slots && (t->slot[i].bytes != slot->bytes || t->slot[i].is_signed != slot->is_signed ||
+	                        t->slot[i].at.add != slot->at.add || !form_parallel(&t->slot[i].at, &slot->at) ||
+	                        t->slot[i].by.add != slot->by.add || !form_parallel(&t->slot[i].by, &slot->by)))
 		i++;
 	if (i == SLOTS)
 		return form_lost();
 	if (i == t->slots)
-		t->slot[t->slots++] = (struct slot){ *at, insn->load_bytes, insn->load_signed };
+		t->slot[t->slots++] = *slot;
 	return form_source(FORM_SLOT + i);
+}
+
+static struct form product(struct trace *t, const struct form *a, const struct form *b)
+{
+	struct form zero = form_const(0);
+	struct slot slot = { .at = *a, .by = *b };
+
+	if (form_known(a) && a->terms == 0)
+		return form_sum(&zero, b, a->add);
+	if (form_known(b) && b->terms == 0)
+		return form_sum(&zero, a, b->add);
+	return slot_source(t, &slot);
 }
 
 /* What `sets` becomes, given the registers before. */
@@ -83,11 +97,15 @@ static struct form result(struct trace *t, const struct insn *insn, const struct
 	struct form value = form_substitute(&insn->value, state);
 
 	if (insn->load) {
-		struct form at = form_substitute(&insn->mem[insn->load - 1], state);
-		struct form loaded = slot_source(t, &at, insn);
+		struct slot slot = { .bytes = insn->load_bytes, .is_signed = insn->load_signed };
+		struct form loaded;
 
+		slot.at = form_substitute(&insn->mem[insn->load - 1], state);
+		loaded = slot_source(t, &slot);
 		value = form_sum(&value, &loaded, 1);
 	}
+	if (insn->factor != INSN_NO_REG)
+		value = product(t, &value, &state[insn->factor]);
 	return form_half(&value, (enum form_cut)insn->cut);
 }
 
@@ -95,10 +113,10 @@ static void step(struct trace *t, const struct insn *insn, struct form state[GPR
 {
 	struct form value = form_lost();
 
-	if (insn->sets != INSN_SETS_NONE)
+	if (insn->sets != INSN_NO_REG)
 		value = result(t, insn, state);
 	lose_all(state, insn->lost);
-	if (insn->sets != INSN_SETS_NONE)
+	if (insn->sets != INSN_NO_REG)
 		state[insn->sets] = value;
 }
 
@@ -124,27 +142,47 @@ static void infer(const struct insn *insn, const struct form *after, struct form
 		state[unknown] = form_sum(after, &rest, -1);
 }
 
-/* The state before an instruction, from the state after it. */
-static void undo(const struct insn *insn, struct form state[GPRS])
+/* A register that is lost from here to the sample, but was saved: it is what is in memory. */
+static void unsave(struct trace *t, const struct insn *insn, struct form state[GPRS])
+{
+	struct slot slot = { .bytes = 8 };
+
+	if (insn->saves == INSN_NO_REG || form_known(&state[insn->saves]))
+		return;
+	slot.at = form_substitute(&insn->saved_at, state);
+	state[insn->saves] = slot_source(t, &slot);
+}
+
+/* Takes back what the instruction does to `sets`. */
+static void unset(const struct insn *insn, struct form state[GPRS])
 {
 	struct form after;
 
 	lose_all(state, insn->lost);
-	if (insn->sets == INSN_SETS_NONE)
+	if (insn->sets == INSN_NO_REG)
 		return;
 	after = state[insn->sets];
 	state[insn->sets] = form_lost();
-	if (insn->load || !form_known(&after) || !form_known(&insn->value))
+	if (insn->load || insn->factor != INSN_NO_REG || !form_known(&after) || !form_known(&insn->value))
 		return;
 	infer(insn, &after, state);
 }
 
+/* The state before an instruction, from the state after it. */
+static void undo(struct trace *t, const struct insn *insn, struct form state[GPRS])
+{
+	unset(insn, state);
+	unsave(t, insn, state);
+}
+
 /* ---- collecting operands ---------------------------------------------------------------------------- */
 
-/* The frame's own variables are no data: only a constant away from the stack or frame pointer. */
-static bool in_frame(const struct trace *t, const struct form *at)
+/* No data: the frame's own variables (a constant away from the stack or frame pointer), literals. */
+static bool no_data(const struct trace *t, const struct form *at)
 {
-	return at->terms == 1 && at->times[0] == 1 && (at->from[0] == GPR_SP || at->from[0] == t->frame);
+	if (at->terms == 0)
+		return (uint64_t)at->add - t->ask.fixed_start < t->ask.fixed_end - t->ask.fixed_start;
+	return at->terms == 1 && at->times[0] == 1 && (at->from[0] == GPR_SP || at->from[0] == t->ask.frame);
 }
 
 static bool have_already(const struct recipe *recipe, const struct form *at)
@@ -160,10 +198,7 @@ static bool have_already(const struct recipe *recipe, const struct form *at)
 
 static void keep_operand(struct trace *t, struct recipe *recipe, const struct form *at)
 {
-	if (at->terms == 0) {
-		t->fixed = *at;
-		t->has_fixed = true;
-	} else if (!in_frame(t, at) && recipe->operands < RECIPE_OPERANDS && !have_already(recipe, at)) {
+	if (!no_data(t, at) && recipe->operands < RECIPE_OPERANDS && !have_already(recipe, at)) {
 		recipe->operand[recipe->operands++] = *at;
 	}
 }
@@ -199,7 +234,7 @@ static int jump_to(const struct trace *t, int i, const struct loop *loop)
 {
 	int nearest = -1;
 
-	for (int j = 0; j < (int)t->count; j++) {
+	for (int j = 0; j < (int)t->ask.count; j++) {
 		bool inside = loop->edge < 0 || (j >= loop->head && j <= loop->edge);
 
 		if (t->target[j] == i && inside && (nearest < 0 || abs(j - i) < abs(nearest - i)))
@@ -212,7 +247,9 @@ static int previous(const struct trace *t, int i, const struct loop *loop)
 {
 	if (loop->edge >= 0 && i == loop->head)
 		return loop->edge;
-	if (i > 0 && falls_through(&t->insn[i - 1]))
+	if (loop->edge < 0 && i == 0 && t->ask.entry)
+		return -1;
+	if (i > 0 && falls_through(&t->insn[i - 1]) && !t->dead[i - 1])
 		return i - 1;
 	return jump_to(t, i, loop);
 }
@@ -225,7 +262,7 @@ static int next(const struct trace *t, int i, const struct loop *loop)
 		return loop->head;
 	if (insn->flow == FLOW_JUMP)
 		return t->target[i];
-	if (insn->flow == FLOW_END || i + 1 == (int)t->count)
+	if (insn->flow == FLOW_END || i + 1 == (int)t->ask.count)
 		return -1;
 	return i + 1;
 }
@@ -236,25 +273,30 @@ static void at_sample(struct form state[GPRS])
 		state[r] = form_source(r);
 }
 
-/* Goes back from the sample, as far as round the loop to the sample again. */
+/* Goes back from the sample: in a loop round it to the sample again, else to the function's entry. */
 static void go_back(struct trace *t, struct recipe *recipe, int at, const struct loop *loop)
 {
-	unsigned most = loop->edge >= 0 ? WAY_LOOP : WAY_LINE;
+	unsigned collecting = loop->edge >= 0 ? WAY_LOOP : WAY_LINE;
 	bool seen[TRACE_INSNS] = { false };
-	struct form state[GPRS];
+	struct form *state = t->reached;
 
 	at_sample(state);
 	t->ways = 0;
-	for (int i = previous(t, at, loop); i >= 0 && t->ways < most && !seen[i]; i = previous(t, i, loop)) {
+	t->end = at;
+	for (int i = previous(t, at, loop); i >= 0 && t->ways < WAY_LOOP && !seen[i]; i = previous(t, i, loop)) {
 		seen[i] = true;
-		undo(&t->insn[i], state);
+		t->end = i;
+		undo(t, &t->insn[i], state);
 		t->way[t->ways] = i;
-		memcpy(t->before[t->ways], state, sizeof(state));
+		memcpy(t->before[t->ways], state, sizeof(t->reached));
 		t->ways++;
-		collect(t, recipe, i, state);
+		if (t->ways <= collecting)
+			collect(t, recipe, i, state);
 		if (i == at)
 			break;
 	}
+	if (t->ways > collecting)
+		t->ways = collecting;
 }
 
 /* Runs the same way forwards: registers lost on the way back may be loaded from the frame on it. */
@@ -293,7 +335,7 @@ static void go_ahead(struct trace *t, struct recipe *recipe, int at, const struc
 
 static int index_of(const struct trace *t, uint64_t address)
 {
-	unsigned low = 0, high = t->count;
+	unsigned low = 0, high = t->ask.count;
 
 	while (low < high) {
 		unsigned middle = (low + high) / 2;
@@ -303,13 +345,25 @@ static int index_of(const struct trace *t, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < t->count && t->insn[low].at == address ? (int)low : -1;
+	return low < t->ask.count && t->insn[low].at == address ? (int)low : -1;
 }
 
 static void find_targets(struct trace *t)
 {
-	for (unsigned i = 0; i < t->count; i++)
+	unsigned count = t->ask.count;
+
+	for (unsigned i = 0; i < count; i++) {
 		t->target[i] = t->insn[i].target ? index_of(t, t->insn[i].target) : -1;
+		t->dead[i] = true;
+	}
+	for (unsigned i = 0; i < count; i++)
+		if (t->target[i] >= 0)
+			t->dead[t->target[i]] = false;
+	t->dead[0] = false;
+	t->dead[t->ask.at] = false; /* sampled: it may be reached by a jump table */
+	for (unsigned i = 1; i < count; i++)
+		if (falls_through(&t->insn[i - 1]) && !t->dead[i - 1])
+			t->dead[i] = false;
 }
 
 /* The smallest loop around `at` that is larger than `inner`. */
@@ -318,7 +372,7 @@ static struct loop loop_around(const struct trace *t, int at, const struct loop 
 	int more_than = inner->edge < 0 ? -1 : inner->edge - inner->head;
 	struct loop best = { -1, -1 };
 
-	for (int edge = at; edge < (int)t->count; edge++) {
+	for (int edge = at; edge < (int)t->ask.count; edge++) {
 		int head = t->target[edge];
 
 		if (head < 0 || head > at || edge - head <= more_than)
@@ -349,65 +403,93 @@ static bool touches_lost(const struct trace *t)
 	return false;
 }
 
-/* Moves the slot to the recipe's; RECIPE_SLOTS if there is no room. */
-static unsigned keep_slot(const struct trace *t, struct recipe *recipe, uint8_t moved[SLOTS], unsigned slot)
+/* A bit for each slot that the form needs, and that those need. */
+static uint32_t slots_needed(const struct trace *t, const struct form *form)
 {
-	if (moved[slot] < RECIPE_SLOTS)
-		return moved[slot];
-	if (recipe->slots == RECIPE_SLOTS)
-		return RECIPE_SLOTS;
-	recipe->slot[recipe->slots] = t->slot[slot];
-	moved[slot] = recipe->slots;
-	return recipe->slots++;
+	uint64_t needs = form_needs(form) >> FORM_SLOT;
+
+	for (unsigned i = SLOTS; i-- > 0;) /* a slot needs earlier ones only */
+		if (needs & 1u << i)
+			needs |= (form_needs(&t->slot[i].at) | form_needs(&t->slot[i].by)) >> FORM_SLOT;
+	return (uint32_t)needs;
 }
 
-/* Keeps the slots that operands use, and drops operands that need more than are kept. */
-static void settle_slots(const struct trace *t, struct recipe *recipe)
+static void renumber(struct form *form, const uint8_t moved[SLOTS])
 {
-	uint8_t moved[SLOTS];
-	unsigned kept = 0;
+	for (unsigned k = 0; form_known(form) && k < form->terms; k++)
+		if (form->from[k] >= FORM_SLOT)
+			form->from[k] = (uint8_t)(FORM_SLOT + moved[form->from[k] - FORM_SLOT]);
+}
 
-	memset(moved, RECIPE_SLOTS, sizeof(moved));
-	for (unsigned i = 0; i < recipe->operands; i++) {
-		struct form form = recipe->operand[i];
-		bool room = true;
+/* Adds what the form needs to the slots kept; false, and nothing added, if there is no room. */
+static bool keep_slots(const struct trace *t, uint32_t *kept, const struct form *form)
+{
+	uint32_t with = *kept | slots_needed(t, form);
 
-		for (unsigned k = 0; k < form.terms; k++) {
-			if (form.from[k] < FORM_SLOT)
-				continue;
-			unsigned slot = keep_slot(t, recipe, moved, form.from[k] - FORM_SLOT);
+	if (__builtin_popcount(with) > RECIPE_SLOTS)
+		return false;
+	*kept = with;
+	return true;
+}
 
-			room = room && slot < RECIPE_SLOTS;
-			form.from[k] = (uint8_t)(FORM_SLOT + slot);
-		}
-		if (room)
-			recipe->operand[kept++] = form;
+/* Drops operands, then registers of the caller, that need more slots than a recipe has; and the slots
+ * that none needs. */
+static void settle_slots(const struct trace *t, struct recipe *recipe, struct passage *passage)
+{
+	uint8_t moved[SLOTS] = { 0 };
+	uint32_t kept = 0;
+	unsigned operands = 0;
+
+	for (unsigned i = 0; i < recipe->operands; i++)
+		if (keep_slots(t, &kept, &recipe->operand[i]))
+			recipe->operand[operands++] = recipe->operand[i];
+	recipe->operands = (uint8_t)operands;
+	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
+		if (form_known(&passage->gpr[r]) && !keep_slots(t, &kept, &passage->gpr[r]))
+			passage->gpr[r] = form_lost();
+	for (unsigned i = 0; i < SLOTS; i++) {
+		if (!(kept & 1u << i))
+			continue;
+		moved[i] = recipe->slots;
+		recipe->slot[recipe->slots] = t->slot[i];
+		renumber(&recipe->slot[recipe->slots].at, moved);
+		renumber(&recipe->slot[recipe->slots].by, moved);
+		recipe->slots++;
 	}
-	recipe->operands = (uint8_t)kept;
+	for (unsigned i = 0; i < operands; i++)
+		renumber(&recipe->operand[i], moved);
+	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
+		renumber(&passage->gpr[r], moved);
 }
 
-void trace_recipe(struct trace *t, unsigned count, unsigned at, unsigned frame, struct recipe *recipe)
+/* The caller, if the way went back to the entry and the return address can be found. */
+static void find_caller(const struct trace *t, struct recipe *recipe, struct passage *passage)
+{
+	if (!t->ask.entry || t->end != 0 || !form_known(&t->reached[GPR_SP]))
+		return;
+	memcpy(passage->gpr, t->reached, sizeof(passage->gpr));
+	recipe->leads_out = true;
+}
+
+void trace_recipe(struct trace *t, const struct trace_ask *ask, struct recipe *recipe, struct passage *passage)
 {
 	struct loop loop = { -1, -1 };
+	int at = (int)ask->at;
 
 	memset(recipe, 0, sizeof(*recipe));
-	t->count = count;
-	t->frame = frame;
-	t->has_fixed = false;
+	t->ask = *ask;
 	find_targets(t);
 	for (unsigned tries = 0; tries <= LOOP_TRIES && recipe->operands == 0 && !recipe->gathers; tries++) {
 		if (tries < LOOP_TRIES)
-			loop = loop_around(t, (int)at, &loop);
+			loop = loop_around(t, at, &loop);
 		else
 			loop.edge = -1;
-		follow(t, recipe, (int)at, &loop);
+		follow(t, recipe, at, &loop);
 		if (loop.edge < 0)
 			break;
 	}
 	recipe->lost = touches_lost(t);
-	settle_slots(t, recipe);
-	if (recipe->operands == 0 && t->has_fixed) {
-		recipe->operand[recipe->operands++] = t->fixed;
-		recipe->fixed = true;
-	}
+	if (loop.edge < 0)
+		find_caller(t, recipe, passage);
+	settle_slots(t, recipe, passage);
 }

@@ -255,10 +255,17 @@ static bool do_imul(struct x86_do *d)
 {
 	struct gpr_part from;
 
-	if (d->ops < 2 || d->op[d->ops - 1].type != X86_OP_IMM || d->op[d->ops - 2].type != X86_OP_REG)
-		return false;
-	from = reg_of(d->op[d->ops - 2].reg);
-	return from.bytes == d->to.bytes && set(d, scaled(from.gpr, d->op[d->ops - 1].imm));
+	if (d->ops == 3 && d->op[1].type == X86_OP_REG) {
+		from = reg_of(d->op[1].reg);
+		return from.bytes == d->to.bytes && set(d, scaled(from.gpr, d->op[2].imm));
+	}
+	if (d->ops == 3 || d->op[1].type == X86_OP_IMM)
+		return d->ops == 2 && set(d, scaled(d->to.gpr, d->op[1].imm));
+	d->out->factor = d->to.gpr;
+	if (d->op[1].type == X86_OP_MEM)
+		return set_load(d, 1, form_const(0), d->to.bytes == 4);
+	from = reg_of(d->op[1].reg);
+	return from.bytes == d->to.bytes && set(d, form_source(from.gpr));
 }
 
 static bool do_xor(struct x86_do *d)
@@ -268,6 +275,11 @@ static bool do_xor(struct x86_do *d)
 
 static bool do_push(struct x86_do *d)
 {
+	if (d->to.bytes == 8) {
+		d->out->saves = d->to.gpr;
+		d->out->saved_at = form_source(GPR_SP);
+		d->out->saved_at.add = -8;
+	}
 	d->to = (struct gpr_part){ GPR_SP, 8 };
 	return add_one(d, -8);
 }
@@ -316,11 +328,28 @@ static void take_effect(const cs_insn *in, struct insn *out, const uint8_t mem_a
 		if (e->id != in->id)
 			continue;
 		if (x86->op_count < e->least_ops || (!e->implicit && (d.to.gpr == NOT_GPR || d.to.bytes < 4)) || !e->apply(&d)) {
-			out->sets = INSN_SETS_NONE;
+			out->sets = INSN_NO_REG;
+			out->factor = INSN_NO_REG;
 			out->load = 0;
 		}
 		return;
 	}
+}
+
+/* mov [rsp + x], reg: a register on its way to be restored, or spilled. */
+static void take_save(const cs_insn *in, struct insn *out)
+{
+	const cs_x86_op *op = in->detail->x86.operands;
+	struct gpr_part from;
+
+	if (in->id != X86_INS_MOV || op[0].type != X86_OP_MEM || op[1].type != X86_OP_REG || out->mems == 0 ||
+	    (op[0].mem.base != X86_REG_RSP && op[0].mem.base != X86_REG_RBP))
+		return;
+	from = reg_of(op[1].reg);
+	if (from.bytes != 8)
+		return;
+	out->saves = from.gpr;
+	out->saved_at = out->mem[0];
 }
 
 /* ---- registers lost and control flow -------------------------------------------------------------- */
@@ -353,7 +382,7 @@ static void take_lost(const struct x86 *x, const cs_insn *in, struct insn *out)
 		lose(out, x86->operands[0].reg);
 	if (in->id == X86_INS_SYSCALL)
 		out->lost |= 1u << GPR_AX | 1u << GPR_CX | 1u << GPR_11;
-	if (out->sets != INSN_SETS_NONE)
+	if (out->sets != INSN_NO_REG)
 		out->lost &= ~(UINT32_C(1) << out->sets);
 }
 
@@ -373,7 +402,7 @@ static void take_flow(const struct x86 *x, const cs_insn *in, struct insn *out)
 		out->flow = FLOW_BRANCH;
 	} else if (cs_insn_group(x->handle, in, X86_GRP_CALL)) {
 		out->flow = FLOW_CALL;
-		out->sets = INSN_SETS_NONE;
+		out->sets = INSN_NO_REG;
 		out->lost = CALLEE_MAY_CHANGE; /* not the stack pointer: it is back after the return */
 	} else if (cs_insn_group(x->handle, in, X86_GRP_RET) || in->id == X86_INS_UD2 || in->id == X86_INS_HLT ||
 	           in->id == X86_INS_INT3) {
@@ -390,12 +419,37 @@ static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t 
 
 	if (!cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn))
 		return false;
-	*insn = (struct insn){ .at = x->insn->address, .bytes = (uint8_t)x->insn->size, .sets = INSN_SETS_NONE };
+	*insn = (struct insn){ .at = x->insn->address, .bytes = (uint8_t)x->insn->size, .sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG };
 	take_memory(x->insn, insn, mem_at);
 	take_effect(x->insn, insn, mem_at);
+	take_save(x->insn, insn);
 	take_lost(x, x->insn, insn);
 	take_flow(x, x->insn, insn);
 	return true;
+}
+
+/* e8 rel32, and ff /2 in the lengths that compilers use. */
+static unsigned x86_call_before(const uint8_t *code)
+{
+	const uint8_t *end = code + CALL_BYTES;
+
+	if (end[-5] == 0xe8)
+		return 5;
+	for (unsigned bytes = 2; bytes <= 7; bytes++) {
+		uint8_t modrm = end[1 - (int)bytes];
+		unsigned mode = modrm >> 6, rest = 0;
+
+		if (end[-(int)bytes] != 0xff || (modrm >> 3 & 7) != 2)
+			continue;
+		rest = mode == 3 ? 0 : (modrm & 7) == 4; /* a SIB byte */
+		if (mode == 1)
+			rest += 1;
+		else if (mode == 2 || (mode == 0 && (modrm & 7) == 5))
+			rest += 4;
+		if (rest + 2 == bytes)
+			return bytes;
+	}
+	return 0;
 }
 
 static void x86_close(void *state)
@@ -427,7 +481,14 @@ static void *x86_open(void)
 	return x;
 }
 
-const struct operand_arch operand_arch_native = { 15, GPR_BP, x86_open, x86_close, x86_decode };
+const struct operand_arch operand_arch_native = {
+	.longest = 15,
+	.frame = GPR_BP,
+	.open = x86_open,
+	.close = x86_close,
+	.decode = x86_decode,
+	.call_before = x86_call_before,
+};
 
 #else /* no table for this architecture yet */
 
@@ -436,6 +497,6 @@ static void *none_open(void)
 	return NULL;
 }
 
-const struct operand_arch operand_arch_native = { 1, GPR_SP, none_open, NULL, NULL };
+const struct operand_arch operand_arch_native = { .longest = 1, .frame = GPR_SP, .open = none_open };
 
 #endif

@@ -19,10 +19,10 @@ enum {
 
 static pid_t child;
 
-static int function_of_ours(void *arg, uint64_t ip, uint64_t *start, uint64_t *end)
+static int function_of_ours(void *arg, uint64_t ip, struct operand_function *function)
 {
 	(void)arg; /* the child is a fork: the same code at the same place */
-	return operand_code_self.function(operand_code_self.arg, ip, start, end);
+	return operand_code_self.function(operand_code_self.arg, ip, function);
 }
 
 static int step(void)
