@@ -27,7 +27,7 @@ struct trace_ask {
 	unsigned count;
 	unsigned at;
 	bool entry;              /* insns[0] is where the function begins */
-	unsigned frame;          /* the register that holds the frame pointer there, or GPRS for none */
+	unsigned frame;          /* the register that holds the frame pointer there, or INSN_NO_REG */
 	const struct regs *regs; /* of the first sample there... */
 	uint64_t known;          /* ...and a bit for each that is known */
 	uint64_t fixed_start;    /* addresses from here... */
