@@ -1,0 +1,1 @@
+include libnsched/config.mk
