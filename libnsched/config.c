@@ -60,12 +60,12 @@ static int fail(nsched_error_t *error, int code, const char *format, ...)
 }
 
 /* "; did you mean X?" for whatever `nearest` is, or nothing. */
-static const char *did_you_mean(const char *prefix, const char *nearest, char *text, size_t bytes)
+static const char *did_you_mean(const char *nearest, char *text, size_t bytes)
 {
 	if (nearest == NULL)
 		text[0] = '\0';
 	else
-		snprintf(text, bytes, "; did you mean %s%s?", prefix, nearest);
+		snprintf(text, bytes, "; did you mean %s?", nearest);
 	return text;
 }
 
@@ -113,7 +113,7 @@ static int set_enum(const struct config_option *option, const char *value, void 
 		index++;
 	if (index == count)
 		return fail(error, -EINVAL, "%s: \"%.40s\" is not one of %s%s", option->name, value, option->choices,
-		            did_you_mean("", nearest_name(value, names, (size_t)count), hint, sizeof(hint)));
+		            did_you_mean(nearest_name(value, names, (size_t)count), hint, sizeof(hint)));
 	memcpy(field, &index, sizeof(index));
 	return 0;
 }
@@ -177,13 +177,16 @@ static const struct config_option *find(const char *name)
 	return NULL;
 }
 
-static const char *nearest_option(const char *name)
+static const struct config_option *nearest_option(const char *name)
 {
 	const char *names[OPTIONS];
 
 	for (size_t i = 0; i < OPTIONS; i++)
 		names[i] = config_options[i].name;
-	return nearest_name(name, names, OPTIONS);
+
+	const char *nearest = nearest_name(name, names, OPTIONS);
+
+	return nearest == NULL ? NULL : find(nearest);
 }
 
 void config_defaults(struct nsched_config *config)
@@ -239,6 +242,14 @@ int config_value(const struct nsched_config *config, enum config_option_number n
 	return length < 0 || (size_t)length >= bytes ? -ENOSPC : length;
 }
 
+const char *config_variable(const struct config_option *option, char *variable, size_t bytes)
+{
+	snprintf(variable, bytes, PREFIX "%s", option->name);
+	for (char *letter = variable; *letter != '\0'; letter++)
+		*letter = (char)toupper((unsigned char)*letter);
+	return variable;
+}
+
 void config_print(const struct nsched_config *config, FILE *file)
 {
 	char value[CONFIG_VALUE_BYTES];
@@ -282,9 +293,11 @@ int nsched_config_set(nsched_config_t *config, const char *name, const char *val
 
 	const struct config_option *option = find(name);
 
+	const struct config_option *nearest = option == NULL ? nearest_option(name) : NULL;
+
 	if (option == NULL)
 		result = fail(error, -ENOENT, "there is no option \"%.40s\"%s", name,
-		              did_you_mean("", nearest_option(name), hint, sizeof(hint)));
+		              did_you_mean(nearest == NULL ? NULL : nearest->name, hint, sizeof(hint)));
 	else
 		result = set_field(config, option, value, error);
 	errno = saved;
@@ -323,13 +336,11 @@ static int is_foreign(const char *name)
 
 static int no_variable(const char *upper, const char *lower, nsched_error_t *error)
 {
-	char hint[NAME_BYTES * 2], shout[NAME_BYTES] = "";
-	const char *nearest = nearest_option(lower);
+	char hint[NAME_BYTES * 2], variable[NAME_BYTES];
+	const struct config_option *nearest = nearest_option(lower);
+	const char *meant = nearest == NULL ? NULL : config_variable(nearest, variable, sizeof(variable));
 
-	for (size_t i = 0; nearest != NULL && nearest[i] != '\0' && i < NAME_BYTES - 1; i++)
-		shout[i] = (char)toupper((unsigned char)nearest[i]);
-	return fail(error, -ENOENT, "there is no variable " PREFIX "%.40s%s", upper,
-	            did_you_mean(PREFIX, nearest == NULL ? NULL : shout, hint, sizeof(hint)));
+	return fail(error, -ENOENT, "there is no variable " PREFIX "%.40s%s", upper, did_you_mean(meant, hint, sizeof(hint)));
 }
 
 /* One "NAME=VALUE" behind NSCHED_. An empty variable counts as unset. */

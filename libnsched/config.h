@@ -81,6 +81,9 @@ const char *config_choice(const struct nsched_config *config, enum config_option
 /* The value in force of option `number` as text into `value` of `bytes` bytes; its length or -ENOSPC. */
 int config_value(const struct nsched_config *config, enum config_option_number number, char *value, size_t bytes);
 
+/* The option's variable of the environment, "NSCHED_DRY_RUN"; returns `variable`. */
+const char *config_variable(const struct config_option *option, char *variable, size_t bytes);
+
 /* The values in force, a line "name=value" each. */
 void config_print(const struct nsched_config *config, FILE *file);
 
