@@ -1,4 +1,5 @@
 include libnsched/config.mk
+include docs/local.mk
 
 bin_PROGRAMS += tools/nsched
 tools_nsched_SOURCES = \

@@ -210,7 +210,7 @@ if [ "$(id -u)" = 0 ]; then
 	holds 'setuid' "$err" "nsched: ./secure runs with other rights than yours"
 fi
 printf '\177ELF' >short
-head -c 64 "$victim" >cut
+head -c 64 "$victim" >"cut"
 chmod +x short cut
 refused 'a damaged program' 126 "./cut can't be run: Exec format error" ./cut
 run ./short
