@@ -1,9 +1,13 @@
-# What holds documents and layers to the code.
+# What holds documents, layers, header and scripts to their rules.
 check_PROGRAMS += tests/lint/options_table
 tests_lint_options_table_SOURCES = tests/lint/options_table.c tools/options_text.c tools/options_text.h
 tests_lint_options_table_LDADD = libnsched_config.la
-TESTS += tests/lint/options-docs
-EXTRA_DIST += tests/lint/options-docs
+
+lints = tests/lint/options-docs tests/lint/layers tests/lint/layers-selftest tests/lint/header tests/lint/scripts
+EXTRA_DIST += $(lints) tests/lint/layers.awk tests/lint/pure.allowed
+if !SANITIZED
+TESTS += $(lints)
+endif
 
 # After a change of options.def: the tables in README.md and in the manual.
 .PHONY: option-tables
