@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <nsched.h>
 
@@ -13,7 +12,7 @@ enum { RECORDS = 65536 }; /* later calls are counted only */
 
 struct nsched {
 	atomic_int users;
-	pid_t pid;
+	unsigned fork;
 };
 
 struct nsched_config {
@@ -23,7 +22,7 @@ struct nsched_config {
 struct nsched_thread {
 	struct nsched_thread *next; /* kept, so that use after unregister is seen and not fatal */
 	pthread_t owner;
-	pid_t pid;
+	unsigned fork;
 	atomic_bool live, in_region;
 };
 
@@ -35,7 +34,7 @@ static struct {
 	_Atomic(const char *) breach;
 	_Atomic(struct nsched_thread *) threads;
 	struct nsched handle;
-	atomic_uint configs; /* made and not destroyed */
+	unsigned fork; /* how many forks this process descends from: tells it apart without a system call */
 } seen;
 
 /* ---- for the tests ------------------------------------------------------------------------------- */
@@ -49,11 +48,17 @@ void fake_reset(void)
 		atomic_store(&seen.counts[i], 0);
 }
 
+static void forked(void)
+{
+	seen.fork++;
+}
+
 __attribute__((constructor)) static void answer_from_environment(void)
 {
 	const char *worthwhile = getenv("FAKE_WORTHWHILE"), *record = getenv("FAKE_RECORD");
 
 	fake_reset();
+	pthread_atfork(NULL, NULL, forked);
 	if (worthwhile != NULL)
 		fake.worthwhile = atoi(worthwhile);
 	if (record != NULL)
@@ -104,7 +109,7 @@ static void check_thread(const nsched_thread_t *thread)
 		breach("thread used after unregister");
 	else if (!pthread_equal(thread->owner, pthread_self()))
 		breach("thread of another thread used");
-	else if (thread->pid != getpid())
+	else if (thread->fork != seen.fork)
 		breach("thread used after fork");
 }
 
@@ -120,14 +125,11 @@ int nsched_config_create(nsched_config_t **config)
 	*config = fake.config_create < 0 ? NULL : calloc(1, sizeof(**config));
 	if (*config == NULL)
 		return -ENOMEM;
-	atomic_fetch_add(&seen.configs, 1);
 	return 0;
 }
 
 void nsched_config_destroy(nsched_config_t *config)
 {
-	if (config != NULL)
-		atomic_fetch_sub(&seen.configs, 1);
 	free(config);
 }
 
@@ -168,9 +170,9 @@ int nsched_open(const nsched_config_t *config, nsched_t **handle)
 		return fake.open;
 	if (config != NULL)
 		snprintf(report_file, sizeof(report_file), "%s", config->report);
-	if (seen.handle.pid != getpid()) /* a child has none of its parent's */
+	if (seen.handle.fork != seen.fork) /* a child has none of its parent's */
 		atomic_store(&seen.handle.users, 0);
-	seen.handle.pid = getpid();
+	seen.handle.fork = seen.fork;
 	atomic_fetch_add(&seen.handle.users, 1);
 	*handle = &seen.handle;
 	return 0;
@@ -201,7 +203,7 @@ static void write_report(void)
 int nsched_close(nsched_t *handle)
 {
 	record(FAKE_CLOSE, NULL);
-	if (handle != &seen.handle || handle->pid != getpid() || atomic_fetch_sub(&handle->users, 1) < 1) {
+	if (handle != &seen.handle || handle->fork != seen.fork || atomic_fetch_sub(&handle->users, 1) < 1) {
 		breach("close of what is not open in this process");
 		return -EINVAL;
 	}
@@ -214,7 +216,7 @@ int nsched_close(nsched_t *handle)
 int nsched_thread_register(nsched_t *handle, nsched_thread_t **thread)
 {
 	record(FAKE_REGISTER, NULL);
-	if (handle == NULL || handle->pid != getpid() || atomic_load(&handle->users) < 1)
+	if (handle == NULL || handle->fork != seen.fork || atomic_load(&handle->users) < 1)
 		breach("register without an open handle");
 	if (fake.thread_register < 0)
 		return fake.thread_register;
@@ -222,7 +224,7 @@ int nsched_thread_register(nsched_t *handle, nsched_thread_t **thread)
 	if (*thread == NULL)
 		return -ENOMEM;
 	(*thread)->owner = pthread_self();
-	(*thread)->pid = getpid();
+	(*thread)->fork = seen.fork;
 	atomic_store(&(*thread)->live, true);
 	(*thread)->next = atomic_load(&seen.threads);
 	while (!atomic_compare_exchange_weak(&seen.threads, &(*thread)->next, *thread))
