@@ -153,7 +153,7 @@ show="$victim environment"
 		"$nsched" run "$nsched" run $show OMP_TOOL_LIBRARIES NSCHED_TOOL_LIBRARIES LD_PRELOAD
 
 	# ---- the report's name
-	finds 'absolute' 'NSCHED_REPORT=/r.json' --report=/r.json $show NSCHED_REPORT
+	finds 'absolute' "NSCHED_REPORT=/tmp/r.json" --report=/tmp/r.json $show NSCHED_REPORT
 	finds 'relative' "NSCHED_REPORT=$work/folder/r.json" --report=folder/r.json $show NSCHED_REPORT
 	finds 'none' 'NSCHED_REPORT=' --report= $show NSCHED_REPORT
 	NSCHED_REPORT=r.json finds 'from the environment' "NSCHED_REPORT=$work/r.json" $show NSCHED_REPORT
