@@ -64,7 +64,7 @@ struct outcome {
 /* One batch: pages that are there and elsewhere go to `to`. */
 static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned to_os, struct outcome *out)
 {
-	uint64_t addr[BATCH];
+	uint64_t addr[BATCH] = { 0 };
 	int status[BATCH];
 	unsigned k = 0;
 	for (unsigned i = 0; i < n; i++) addr[i] = (page + i) << EVIDENCE_PAGE_SHIFT;
