@@ -50,6 +50,6 @@ libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(
 lib_LTLIBRARIES += libnsched.la
 libnsched_la_SOURCES =
 libnsched_la_LIBADD = libnsched_core.la
-libnsched_la_LDFLAGS = -shared -version-info 0:0:0 -Wl,-z,nodelete -Wl,--version-script=$(top_srcdir)/libnsched/libnsched.map
+libnsched_la_LDFLAGS = -shared -version-info 0:0:0 -Wl,-z,nodelete -Wl,-z,defs -Wl,--version-script=$(top_srcdir)/libnsched/libnsched.map
 libnsched_la_DEPENDENCIES = libnsched_core.la libnsched/libnsched.map
 EXTRA_DIST += libnsched/libnsched.map

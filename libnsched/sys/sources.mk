@@ -8,6 +8,8 @@ SOURCES_FILES = \
   libnsched/sys/operand_form.h libnsched/sys/operand_form.c \
   libnsched/sys/operand_insn.h libnsched/sys/operand_x86.c \
   libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \
+  libnsched/sys/operand_use.h libnsched/sys/operand_use.c \
+  libnsched/sys/operand_window.h libnsched/sys/operand_window.c \
   libnsched/sys/ring.h libnsched/sys/ring.c \
   libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
   libnsched/sys/clock_sample.h libnsched/sys/clock_sample.c \
