@@ -9,10 +9,10 @@
 #include "operand_window.h"
 
 enum {
-	CACHE_MOST = 1024,      /* recipes kept, 900 bytes each, touched only as they are used; hot loops of a
+	CACHE_MOST = 640,       /* recipes kept, 1200 bytes each, touched only as they are used; hot loops of a
 	                         * program hold a few hundred sampled instructions */
-	CACHE_BUCKETS = 2048,   /* a power of two, twice as many */
-	PASSAGES = 256,         /* of them, those that lead out to a caller, 520 bytes more each */
+	CACHE_BUCKETS = 1024,   /* a power of two, above it */
+	PASSAGES = 160,         /* of them, those that lead out to a caller, 520 bytes more each */
 	FRESH_TICKS = 16,       /* polls for which a recipe holds unchecked: a second or two */
 	CALLERS = 3,            /* frames above the sample that are looked at */
 };
@@ -106,11 +106,18 @@ static unsigned frame_register(const struct operand_decoder *d, const struct reg
 	return recipe_in_frames(regs->gpr[d->arch->frame], regs->gpr[GPR_SP]) ? d->arch->frame : GPRS;
 }
 
-static void make_recipe(struct operand_decoder *d, const struct regs *regs, struct entry *entry)
+static void make_recipe(struct operand_decoder *d, const struct recipe_setting *setting, struct entry *entry)
 {
+	const struct regs *regs = &setting->regs;
 	const struct window *w = &d->window;
 	struct passage passage;
-	struct trace_ask ask = { .frame = frame_register(d, regs), .fixed_start = entry->fixed_start, .fixed_end = entry->fixed_end };
+	struct trace_ask ask = {
+		.frame = frame_register(d, regs),
+		.regs = regs,
+		.known = setting->known,
+		.fixed_start = entry->fixed_start,
+		.fixed_end = entry->fixed_end,
+	};
 	struct insn *insns = trace_insns(d->trace);
 
 	ask.count = window_decode(w, d->arch, d->arch_state, regs->ip, insns, TRACE_INSNS, &ask.at);
@@ -125,24 +132,25 @@ static void make_recipe(struct operand_decoder *d, const struct regs *regs, stru
 	}
 }
 
-static void make_entry(struct operand_decoder *d, const struct regs *regs, struct entry *entry)
+static void make_entry(struct operand_decoder *d, const struct recipe_setting *setting, struct entry *entry)
 {
+	uint64_t ip = setting->regs.ip;
 	const struct window *w = &d->window;
 	uint16_t next = entry->next;
 
 	memset(entry, 0, sizeof(*entry));
-	entry->ip = regs->ip;
+	entry->ip = ip;
 	entry->next = next;
 	entry->checked = d->tick;
 	entry->passage = NO_PASSAGE;
-	if (!window_read(&d->window, &d->code, regs->ip))
+	if (!window_read(&d->window, &d->code, ip))
 		return;
 	entry->code_start = w->start;
 	entry->code_bytes = w->bytes;
 	entry->code_hash = window_hash(w);
 	entry->fixed_start = w->function.fixed_start;
 	entry->fixed_end = w->function.fixed_end;
-	make_recipe(d, regs, entry);
+	make_recipe(d, setting, entry);
 }
 
 /* ---- the cache -------------------------------------------------------------------------------------------- */
@@ -186,16 +194,16 @@ static bool still_true(struct operand_decoder *d, struct entry *entry)
 }
 
 /* The recipe for a sample; *cached says whether it was there. */
-static const struct entry *entry_of(struct operand_decoder *d, const struct regs *regs, bool *cached)
+static const struct entry *entry_of(struct operand_decoder *d, const struct recipe_setting *setting, bool *cached)
 {
-	struct entry *entry = find_entry(d, regs->ip);
+	struct entry *entry = find_entry(d, setting->regs.ip);
 
 	*cached = entry && still_true(d, entry);
 	if (*cached)
 		return entry;
 	if (!entry)
-		entry = new_entry(d, regs->ip);
-	make_entry(d, regs, entry);
+		entry = new_entry(d, setting->regs.ip);
+	make_entry(d, setting, entry);
 	return entry;
 }
 
@@ -242,7 +250,7 @@ unsigned operand_resolve(struct operand_decoder *d, const struct regs *regs, uin
 	bool cached;
 
 	do {
-		entry = entry_of(d, &setting.regs, &cached);
+		entry = entry_of(d, &setting, &cached);
 		d->counts.cached += depth == 0 && cached;
 		setting.fixed_start = entry->fixed_start;
 		setting.fixed_end = entry->fixed_end;

@@ -8,15 +8,17 @@ enum {
 	WAY_LINE = 40,   /* operands taken on the way back outside of loops: what ran longer ago is over; the
 	                  * way itself goes on, to find the caller */
 	AHEAD_LINE = 24, /* forwards outside of loops */
-	SLOTS = 16,      /* while a recipe is made; RECIPE_SLOTS of them are kept */
+	SLOTS = 32,      /* while a recipe is made; RECIPE_SLOTS of them are kept */
 	LOOP_TRIES = 3,  /* enclosing loops tried while the inner ones touch no data */
 	SAME_BYTES = 4096, /* operands this near to each other are one: same page, most likely same array */
 };
 
-/* A loop: from its head to the jump back. No loop: edge < 0. */
+/* A loop: from its head to the jump back. No loop: edge < 0. Where ways join, the way back goes on
+ * above, or, with jumps_first, at a jump to here. */
 struct loop {
 	int head;
 	int edge;
+	bool jumps_first;
 };
 
 struct trace {
@@ -177,12 +179,15 @@ static void undo(struct trace *t, const struct insn *insn, struct form state[GPR
 
 /* ---- collecting operands ---------------------------------------------------------------------------- */
 
-/* No data: the frame's own variables (a constant away from the stack or frame pointer), literals. */
+/* No data: the frame's own variables (a constant away from the stack or frame pointer), literals, and
+ * tables, which the first sample's registers tell. */
 static bool no_data(const struct trace *t, const struct form *at)
 {
-	if (at->terms == 0)
-		return (uint64_t)at->add - t->ask.fixed_start < t->ask.fixed_end - t->ask.fixed_start;
-	return at->terms == 1 && at->times[0] == 1 && (at->from[0] == GPR_SP || at->from[0] == t->ask.frame);
+	uint64_t fixed_bytes = t->ask.fixed_end - t->ask.fixed_start;
+
+	if (at->terms == 1 && at->times[0] == 1 && (at->from[0] == GPR_SP || at->from[0] == t->ask.frame))
+		return true;
+	return !(form_needs(at) & ~t->ask.known) && form_value(at, t->ask.regs, NULL) - t->ask.fixed_start < fixed_bytes;
 }
 
 static bool have_already(const struct recipe *recipe, const struct form *at)
@@ -245,13 +250,17 @@ static int jump_to(const struct trace *t, int i, const struct loop *loop)
 
 static int previous(const struct trace *t, int i, const struct loop *loop)
 {
+	bool above = i > 0 && falls_through(&t->insn[i - 1]) && !t->dead[i - 1];
+	int jump;
+
 	if (loop->edge >= 0 && i == loop->head)
 		return loop->edge;
 	if (loop->edge < 0 && i == 0 && t->ask.entry)
 		return -1;
-	if (i > 0 && falls_through(&t->insn[i - 1]) && !t->dead[i - 1])
+	if (above && !loop->jumps_first)
 		return i - 1;
-	return jump_to(t, i, loop);
+	jump = jump_to(t, i, loop);
+	return jump < 0 && above ? i - 1 : jump;
 }
 
 static int next(const struct trace *t, int i, const struct loop *loop)
@@ -299,20 +308,22 @@ static void go_back(struct trace *t, struct recipe *recipe, int at, const struct
 		t->ways = collecting;
 }
 
-/* Runs the same way forwards: registers lost on the way back may be loaded from the frame on it. */
+/* Runs the same way forwards: registers lost on the way back may be loaded from the frame on it. Then
+ * takes the operands that this makes known, the nearest first. */
 static void replay(struct trace *t, struct recipe *recipe)
 {
 	struct form state[GPRS];
 
-	for (unsigned r = 0; r < GPRS; r++)
-		state[r] = form_lost();
+	lose_all(state, UINT32_MAX);
 	for (unsigned k = t->ways; k-- > 0;) {
 		for (unsigned r = 0; r < GPRS; r++)
 			if (form_known(&t->before[k][r]))
 				state[r] = t->before[k][r];
-		collect(t, recipe, t->way[k], state);
+		memcpy(t->before[k], state, sizeof(state));
 		step(t, &t->insn[t->way[k]], state);
 	}
+	for (unsigned k = 0; k < t->ways; k++)
+		collect(t, recipe, t->way[k], t->before[k]);
 }
 
 static void go_ahead(struct trace *t, struct recipe *recipe, int at, const struct loop *loop)
@@ -370,7 +381,7 @@ static void find_targets(struct trace *t)
 static struct loop loop_around(const struct trace *t, int at, const struct loop *inner)
 {
 	int more_than = inner->edge < 0 ? -1 : inner->edge - inner->head;
-	struct loop best = { -1, -1 };
+	struct loop best = { -1, -1, false };
 
 	for (int edge = at; edge < (int)t->ask.count; edge++) {
 		int head = t->target[edge];
@@ -378,7 +389,7 @@ static struct loop loop_around(const struct trace *t, int at, const struct loop 
 		if (head < 0 || head > at || edge - head <= more_than)
 			continue;
 		if (best.edge < 0 || edge - head < best.edge - best.head)
-			best = (struct loop){ head, edge };
+			best = (struct loop){ head, edge, false };
 	}
 	return best;
 }
@@ -432,18 +443,51 @@ static bool keep_slots(const struct trace *t, uint32_t *kept, const struct form 
 	return true;
 }
 
+/* The operand, of those in `left`, that needs the fewest slots more: so that as many as can be, of as many
+ * arrays as can be, find room. The nearest of equals. */
+static unsigned cheapest(const struct trace *t, const struct recipe *recipe, unsigned left, uint32_t kept)
+{
+	unsigned best = 0;
+	int least = SLOTS + 1;
+
+	for (unsigned i = 0; i < recipe->operands; i++) {
+		int more = __builtin_popcount(slots_needed(t, &recipe->operand[i]) & ~kept);
+
+		if (left & 1u << i && more < least) {
+			least = more;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Drops operands that need more slots than a recipe has; returns the slots that the others need. */
+static uint32_t settle_operands(const struct trace *t, struct recipe *recipe)
+{
+	unsigned left = (1u << recipe->operands) - 1, chosen = 0, operands = 0;
+	uint32_t kept = 0;
+
+	while (left) {
+		unsigned i = cheapest(t, recipe, left, kept);
+
+		left &= ~(1u << i);
+		if (keep_slots(t, &kept, &recipe->operand[i]))
+			chosen |= 1u << i;
+	}
+	for (unsigned i = 0; i < recipe->operands; i++)
+		if (chosen & 1u << i)
+			recipe->operand[operands++] = recipe->operand[i];
+	recipe->operands = (uint8_t)operands;
+	return kept;
+}
+
 /* Drops operands, then registers of the caller, that need more slots than a recipe has; and the slots
  * that none needs. */
 static void settle_slots(const struct trace *t, struct recipe *recipe, struct passage *passage)
 {
 	uint8_t moved[SLOTS] = { 0 };
-	uint32_t kept = 0;
-	unsigned operands = 0;
+	uint32_t kept = settle_operands(t, recipe);
 
-	for (unsigned i = 0; i < recipe->operands; i++)
-		if (keep_slots(t, &kept, &recipe->operand[i]))
-			recipe->operand[operands++] = recipe->operand[i];
-	recipe->operands = (uint8_t)operands;
 	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
 		if (form_known(&passage->gpr[r]) && !keep_slots(t, &kept, &passage->gpr[r]))
 			passage->gpr[r] = form_lost();
@@ -456,16 +500,20 @@ static void settle_slots(const struct trace *t, struct recipe *recipe, struct pa
 		renumber(&recipe->slot[recipe->slots].by, moved);
 		recipe->slots++;
 	}
-	for (unsigned i = 0; i < operands; i++)
+	for (unsigned i = 0; i < recipe->operands; i++)
 		renumber(&recipe->operand[i], moved);
 	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
 		renumber(&passage->gpr[r], moved);
 }
 
-/* The caller, if the way went back to the entry and the return address can be found. */
-static void find_caller(const struct trace *t, struct recipe *recipe, struct passage *passage)
+/* The caller, if the way went back to the entry and the return address can be found. What nothing leads
+ * to counts as an entry: stubs of the procedure linkage table, functions without unwind tables. (What
+ * a jump table leads to is taken for one too, but no return address is where it would be.) */
+static void find_caller(const struct trace *t, const struct loop *loop, struct recipe *recipe, struct passage *passage)
 {
-	if (!t->ask.entry || t->end != 0 || !form_known(&t->reached[GPR_SP]))
+	bool entry = t->end == 0 ? t->ask.entry : previous(t, t->end, loop) < 0;
+
+	if (!entry || !form_known(&t->reached[GPR_SP]))
 		return;
 	memcpy(passage->gpr, t->reached, sizeof(passage->gpr));
 	recipe->leads_out = true;
@@ -473,23 +521,27 @@ static void find_caller(const struct trace *t, struct recipe *recipe, struct pas
 
 void trace_recipe(struct trace *t, const struct trace_ask *ask, struct recipe *recipe, struct passage *passage)
 {
-	struct loop loop = { -1, -1 };
+	struct loop loop = { -1, -1, false };
 	int at = (int)ask->at;
 
 	memset(recipe, 0, sizeof(*recipe));
 	t->ask = *ask;
 	find_targets(t);
-	for (unsigned tries = 0; tries <= LOOP_TRIES && recipe->operands == 0 && !recipe->gathers; tries++) {
+	for (unsigned tries = 0; tries <= LOOP_TRIES; tries++) {
 		if (tries < LOOP_TRIES)
 			loop = loop_around(t, at, &loop);
 		else
 			loop.edge = -1;
 		follow(t, recipe, at, &loop);
-		if (loop.edge < 0)
+		if (recipe->operands == 0 && !recipe->gathers && loop.edge >= 0) {
+			loop.jumps_first = true;
+			follow(t, recipe, at, &loop);
+		}
+		if (recipe->operands || recipe->gathers || loop.edge < 0)
 			break;
 	}
 	recipe->lost = touches_lost(t);
 	if (loop.edge < 0)
-		find_caller(t, recipe, passage);
+		find_caller(t, &loop, recipe, passage);
 	settle_slots(t, recipe, passage);
 }

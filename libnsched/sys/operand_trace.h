@@ -12,7 +12,7 @@
 
 enum {
 	RECIPE_OPERANDS = 8, /* addresses kept; a loop with more is sampled often enough to show the others */
-	RECIPE_SLOTS = 8,    /* pieces of memory read and products made for one sample */
+	RECIPE_SLOTS = 12,    /* pieces of memory read and products made for one sample */
 	TRACE_INSNS = 320,   /* instructions looked at around a sample */
 };
 
@@ -55,8 +55,10 @@ struct trace_ask {
 	unsigned at;
 	bool entry;              /* insns[0] is where the function begins */
 	unsigned frame;          /* the register that holds the frame pointer there, or GPRS for none */
-	uint64_t fixed_start;    /* constant addresses from here... */
-	uint64_t fixed_end;      /* ...to here are literals and jump tables, no data */
+	const struct regs *regs; /* of the first sample there... */
+	uint64_t known;          /* ...and a bit for each that is known */
+	uint64_t fixed_start;    /* addresses from here... */
+	uint64_t fixed_end;      /* ...to here are literals and tables, no data */
 };
 
 /* The passage is filled if recipe->leads_out. */

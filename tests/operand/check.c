@@ -184,8 +184,10 @@ static int check_kernel(char **argv, const struct kernel *kernel, struct data *d
 		return cost_kernel(kernel, data);
 	if (strcmp(way, "step") == 0) {
 		err = step_kernel(kernel, data, &tally, &all);
-		if (!err)
+		if (!err) {
 			*good = judge(argv[1], "heads", kernel, &tally) && *good;
+			*good = judge(argv[1], "steps", kernel, &all) && *good;
+		}
 	} else {
 		err = sample_kernel(way, kernel, data, atof(argv[3]), &tally);
 		if (!err)

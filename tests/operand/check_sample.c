@@ -23,7 +23,7 @@ enum {
 unsigned __real_operand_resolve(struct operand_decoder *decoder, const struct regs *regs, uint64_t addrs[], unsigned most);
 unsigned __wrap_operand_resolve(struct operand_decoder *decoder, const struct regs *regs, uint64_t addrs[], unsigned most);
 
-static struct tally *seen;
+static struct tally *seen; /* NULL: not sampling, the call is another's */
 static struct regs kept[KEPT];
 static unsigned kept_count;
 
@@ -40,6 +40,8 @@ unsigned __wrap_operand_resolve(struct operand_decoder *decoder, const struct re
 	struct operand_counts before, after;
 	unsigned count;
 
+	if (!seen)
+		return __real_operand_resolve(decoder, regs, addrs, most);
 	operand_counts(decoder, &before);
 	count = __real_operand_resolve(decoder, regs, addrs, most);
 	operand_counts(decoder, &after);
@@ -73,11 +75,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static double now(void)
+static double now(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -90,14 +92,14 @@ static void ignore(void *arg, const struct access *access)
 static int watch(const struct source_ops *ops, void *state, struct worker *w, double seconds)
 {
 	struct sink sink = { ignore, NULL };
-	double end = now() + seconds;
+	double end = now(CLOCK_MONOTONIC) + seconds;
 	int err;
 
 	while (!w->tid)
 		usleep(100);
 	err = ops->thread_add(state, 0, w->tid);
 	w->go = true;
-	while (err >= 0 && now() < end) {
+	while (err >= 0 && now(CLOCK_MONOTONIC) < end) {
 		usleep(POLL_US);
 		err = ops->poll(state, &sink, 1u << 20);
 	}
@@ -119,6 +121,7 @@ int sample_kernel(const char *source, const struct kernel *kernel, struct data *
 	kept_count = 0;
 	err = ops->start(&setup, &state, why);
 	if (err) {
+		seen = NULL;
 		printf("%s: off: %s (%s)\n", ops->name, why, strerror(-err));
 		return err;
 	}
@@ -130,6 +133,7 @@ int sample_kernel(const char *source, const struct kernel *kernel, struct data *
 		pthread_join(thread, NULL);
 	}
 	ops->stop(state);
+	seen = NULL;
 	return err;
 }
 
@@ -138,12 +142,12 @@ int sample_kernel(const char *source, const struct kernel *kernel, struct data *
 static double resolve_kept_ns(struct operand_decoder *decoder, unsigned times)
 {
 	uint64_t addrs[OPERAND_MOST];
-	double start = now();
+	double start = now(CLOCK_THREAD_CPUTIME_ID); /* whatever else runs on the machine */
 
 	for (unsigned t = 0; t < times; t++)
 		for (unsigned i = 0; i < kept_count; i++)
 			(void)__real_operand_resolve(decoder, &kept[i], addrs, OPERAND_MOST);
-	return (now() - start) * 1e9 / times;
+	return (now(CLOCK_THREAD_CPUTIME_ID) - start) * 1e9 / times;
 }
 
 int cost_kernel(const struct kernel *kernel, struct data *data)

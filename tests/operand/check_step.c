@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -68,6 +69,8 @@ static void ask(struct operand_decoder *decoder, const struct regs *regs, struct
 	count = operand_resolve(decoder, regs, addrs, OPERAND_MOST);
 	operand_counts(decoder, &after);
 	tally_add(tally, addrs, count, after.gather > before.gather);
+	if (getenv("CHECK_SHOW"))
+		printf("# ip %llx: %u\n", (unsigned long long)regs->ip, count);
 }
 
 static void follow(struct operand_decoder *decoder, void *arch, struct tally *heads, struct tally *all)
