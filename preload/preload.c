@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nodes.h"
+#include "sys/nodes.h"
 #include "nsched.h"
 
 #ifndef PRELOAD_ROOT

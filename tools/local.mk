@@ -1,4 +1,3 @@
-include libnsched/config.mk
 include docs/local.mk
 
 bin_PROGRAMS += tools/nsched

@@ -1,4 +1,4 @@
-#include "nodes.h"
+#include "sys/nodes.h"
 
 #include <fcntl.h>
 #include <stdio.h>

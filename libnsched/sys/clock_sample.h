@@ -1,0 +1,25 @@
+/* What the two sources of clock samples share: a decoder, the counts, and a sample's way to the sink. */
+#ifndef NSCHED_CLOCK_SAMPLE_H
+#define NSCHED_CLOCK_SAMPLE_H
+
+#include "operand.h"
+#include "source.h"
+
+struct clock_samples {
+	struct operand_decoder *decoder;
+	struct source_counts counts;
+};
+
+/* 0, or a negated errno and the reason. */
+int clock_samples_open(struct clock_samples *samples, char why[SOURCE_WHY]);
+void clock_samples_close(struct clock_samples *samples);
+
+/* Decodes a sample and shares its time out among the addresses it gives; returns how many it put, at
+ * most OPERAND_MOST. */
+unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const struct regs *regs, uint64_t weight_ns,
+                           const struct sink *sink);
+
+/* The calling thread's CPU time. */
+uint64_t clock_cpu_now_ns(void);
+
+#endif

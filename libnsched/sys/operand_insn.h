@@ -1,0 +1,64 @@
+/* What the decoder wants to know of an instruction, the same for every architecture; and the seam
+ * that an architecture's decoder fills. Forms in it are over the registers before the instruction. */
+#ifndef NSCHED_OPERAND_INSN_H
+#define NSCHED_OPERAND_INSN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "operand_form.h"
+
+enum flow {
+	FLOW_NEXT,   /* goes on behind itself */
+	FLOW_BRANCH, /* may jump to target */
+	FLOW_JUMP,   /* jumps to target (0: not known) */
+	FLOW_CALL,   /* goes on behind itself, the callee's registers lost */
+	FLOW_END,    /* return, trap, jump through a register */
+};
+
+enum { INSN_MEMS = 2, INSN_NO_REG = 0xff };
+
+/* What an instruction does to registers: `sets` becomes value, plus what is loaded from mem[load - 1]
+ * (0: nothing), times the register `factor`, cut; every register of the mask `lost` changes in a way
+ * that is not followed. A register that is saved to the frame can be had from there later. */
+struct insn {
+	uint64_t at;
+	uint64_t target;             /* of a branch or jump */
+	struct form mem[INSN_MEMS];  /* addresses of its memory operands; no lea, no segment override */
+	struct form value;
+	uint32_t lost;               /* a bit for each enum gpr */
+	uint8_t bytes;
+	uint8_t flow;                /* enum flow */
+	uint8_t mems;
+	uint8_t sets;                /* enum gpr, or INSN_NO_REG */
+	uint8_t factor;              /* likewise */
+	uint8_t saves;               /* a register pushed or stored whole to the frame, likewise */
+	struct form saved_at;        /* where */
+	uint8_t load;
+	uint8_t load_bytes;          /* 1, 2, 4 or 8 */
+	bool load_signed;
+	uint8_t cut;                 /* enum form_cut */
+	bool gather;                 /* addresses come from a vector register */
+};
+
+enum { CALL_BYTES = 8 };
+
+struct operand_arch {
+	unsigned longest;            /* bytes of the longest instruction */
+	enum gpr frame;              /* the register that may be a frame pointer */
+
+	/* NULL: no memory, or the disassembler lacks the architecture. */
+	void *(*open)(void);
+	void (*close)(void *state);
+
+	/* Decodes one instruction; false if the bytes are none. */
+	bool (*decode)(void *state, const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn);
+
+	/* The length of the call that ends where these CALL_BYTES bytes end; 0 if none does. */
+	unsigned (*call_before)(const uint8_t *code);
+};
+
+extern const struct operand_arch operand_arch_native;
+
+#endif

@@ -1,0 +1,192 @@
+#include "perf_ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- records ---------------------------------------------------------------------------------------- */
+
+static void copy_out(const struct perf_cursor *cursor, void *to, size_t bytes)
+{
+	size_t at = cursor->tail & (cursor->bytes - 1);
+	size_t first = bytes < cursor->bytes - at ? bytes : cursor->bytes - at;
+
+	memcpy(to, cursor->data + at, first);
+	memcpy((uint8_t *)to + first, cursor->data, bytes - first);
+}
+
+bool perf_cursor_next(struct perf_cursor *cursor, union perf_record *record)
+{
+	while (cursor->head - cursor->tail >= sizeof(record->header)) {
+		size_t bytes;
+
+		copy_out(cursor, &record->header, sizeof(record->header));
+		bytes = record->header.size;
+		if (bytes < sizeof(record->header) || bytes > cursor->head - cursor->tail || bytes > cursor->bytes)
+			break;
+		if (bytes <= sizeof(*record)) {
+			memset(record, 0, sizeof(*record));
+			copy_out(cursor, record, bytes);
+			cursor->tail += bytes;
+			return true;
+		}
+		cursor->tail += bytes;
+	}
+	cursor->tail = cursor->head;
+	return false;
+}
+
+uint64_t perf_record_lost(const union perf_record *record)
+{
+	if (record->header.type != PERF_RECORD_LOST || record->header.size < 3 * sizeof(uint64_t))
+		return 0;
+	return record->words[2]; /* header, id, lost */
+}
+
+/* ---- rings ------------------------------------------------------------------------------------------ */
+
+static int map_ring(struct perf_ring *ring)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *page;
+
+	ring->mapped_bytes = (1 + PERF_RING_PAGES) * page_bytes;
+	page = mmap(NULL, ring->mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+	if (page == MAP_FAILED)
+		return -errno;
+	/* The kernel keeps rings out of a fork's child by itself; perf_ring_forked relies on it. */
+	(void)madvise(page, ring->mapped_bytes, MADV_DONTFORK);
+	ring->page = page;
+	return 0;
+}
+
+int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *attr, pid_t tid)
+{
+	struct perf_event_attr copy = *attr;
+	long fd = syscall(SYS_perf_event_open, &copy, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	ring->fd = (int)fd;
+	err = map_ring(ring);
+	if (err)
+		close(ring->fd);
+	return err;
+}
+
+void perf_ring_close(struct perf_ring *ring)
+{
+	if (!ring->page)
+		return;
+	munmap(ring->page, ring->mapped_bytes);
+	close(ring->fd);
+	ring->page = NULL;
+}
+
+void perf_ring_forked(struct perf_ring *ring)
+{
+	if (ring->page)
+		close(ring->fd);
+	ring->page = NULL;
+}
+
+struct perf_cursor perf_ring_begin(const struct perf_ring *ring)
+{
+	size_t bytes = ring->mapped_bytes / (1 + PERF_RING_PAGES);
+
+	return (struct perf_cursor){
+		.data = (const uint8_t *)ring->page + bytes,
+		.bytes = bytes * PERF_RING_PAGES,
+		.tail = ring->page->data_tail,
+		.head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE),
+	};
+}
+
+void perf_ring_read(struct perf_ring *ring, const struct perf_cursor *cursor)
+{
+	__atomic_store_n(&ring->page->data_tail, cursor->tail, __ATOMIC_RELEASE);
+}
+
+uint64_t perf_ring_count(const struct perf_ring *ring)
+{
+	uint64_t count = 0;
+
+	return read(ring->fd, &count, sizeof(count)) == (ssize_t)sizeof(count) ? count : 0;
+}
+
+int perf_ring_set_period(struct perf_ring *ring, uint64_t period)
+{
+	if (period == 0)
+		return ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+	if (ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period))
+		return -errno;
+	return ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+/* ---- a ring for each thread --------------------------------------------------------------------------- */
+
+int perf_rings_create(struct perf_rings *rings, unsigned most)
+{
+	*rings = (struct perf_rings){ .ring = calloc(most ? most : 1, sizeof(*rings->ring)), .most = most };
+	return rings->ring ? 0 : -ENOMEM;
+}
+
+void perf_rings_destroy(struct perf_rings *rings)
+{
+	for (unsigned i = 0; i < rings->end; i++)
+		perf_ring_close(&rings->ring[i]);
+	free(rings->ring);
+	rings->ring = NULL;
+}
+
+void perf_rings_forked(struct perf_rings *rings)
+{
+	for (unsigned i = 0; i < rings->end; i++)
+		perf_ring_forked(&rings->ring[i]);
+	free(rings->ring);
+	rings->ring = NULL;
+}
+
+int perf_rings_add(struct perf_rings *rings, const struct perf_event_attr *attr, unsigned thread, pid_t tid)
+{
+	if (thread >= rings->most)
+		return -EINVAL;
+	perf_ring_close(&rings->ring[thread]);
+	if (thread >= rings->end)
+		rings->end = thread + 1;
+	return perf_ring_open(&rings->ring[thread], attr, tid);
+}
+
+void perf_rings_remove(struct perf_rings *rings, unsigned thread)
+{
+	if (thread < rings->end)
+		perf_ring_close(&rings->ring[thread]);
+}
+
+void perf_rings_set_period(struct perf_rings *rings, uint64_t period)
+{
+	for (unsigned i = 0; i < rings->end; i++)
+		if (rings->ring[i].page)
+			(void)perf_ring_set_period(&rings->ring[i], period); /* a thread that has ended can't be set */
+}
+
+const char *perf_refusal(int err)
+{
+	switch (err) {
+	case -EACCES:
+		return "perf_event_open refused: kernel.perf_event_paranoid is above 2";
+	case -EPERM:
+		return "perf_event_open refused: perf_event_paranoid above 2, a container's filter, or kernel.perf_event_mlock_kb used up";
+	case -ENOSYS:
+		return "perf_event_open is not in this kernel or not allowed here";
+	case -EMFILE:
+		return "no file descriptor left for perf_event_open";
+	default:
+		return strerror(-err);
+	}
+}

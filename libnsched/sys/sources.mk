@@ -1,0 +1,16 @@
+# The sources of evidence and what they are made of; part of libnsched (libnsched/local.mk). They need
+# $(CAPSTONE_CFLAGS) and $(CAPSTONE_LIBS), nothing else.
+SOURCES_FILES = \
+  libnsched/sys/source.h \
+  libnsched/sys/regs.h \
+  libnsched/sys/operand.h libnsched/sys/operand.c \
+  libnsched/sys/operand_code.h libnsched/sys/operand_code.c \
+  libnsched/sys/operand_form.h libnsched/sys/operand_form.c \
+  libnsched/sys/operand_insn.h libnsched/sys/operand_x86.c \
+  libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \
+  libnsched/sys/ring.h libnsched/sys/ring.c \
+  libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
+  libnsched/sys/clock_sample.h libnsched/sys/clock_sample.c \
+  libnsched/sys/source_clock_perf.c \
+  libnsched/sys/source_clock_timer.c \
+  libnsched/sys/source_faults.c
