@@ -19,7 +19,7 @@ core_pure = \
 core_sys = \
 	libnsched/sys/topo.c libnsched/sys/topo.h \
 	libnsched/sys/nodes.c libnsched/sys/nodes.h \
-	libnsched/sys/cpulist.c libnsched/sys/cpulist.h \
+	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \

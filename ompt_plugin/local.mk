@@ -10,8 +10,10 @@ libompt_la_SOURCES = \
 libompt_la_CPPFLAGS = -I$(top_srcdir)/include
 
 # nodelete: the runtime closes its tool at the end, while late callbacks may still be on their way.
+# $ORIGIN: the core lies beside the plugin, in whatever folder both have been moved to, and the OpenMP runtime
+# says nothing of a tool that does not load.
 # (-shared: a convenience library alone gives libtool no shared objects to choose.)
-ompt_ldflags = -module -avoid-version -shared -Wl,-z,nodelete \
+ompt_ldflags = -module -avoid-version -shared -Wl,-z,nodelete -Wl,-rpath,'$$ORIGIN' \
 	-Wl,--version-script=$(top_srcdir)/ompt_plugin/libnsched_ompt.map
 EXTRA_DIST += ompt_plugin/libnsched_ompt.map
 

@@ -82,7 +82,8 @@ static const char *launch_variable(const char *name)
 
 /* ---- the core ----------------------------------------------------------------------------------- */
 
-static void *core_library(void)
+/* Opens the core beside this very library. With RTLD_NOLOAD in `more`: if somebody has loaded it. */
+static void *core_library(int more)
 {
 	char path[PATH_MAX];
 	Dl_info self;
@@ -94,17 +95,15 @@ static void *core_library(void)
 
 	if (snprintf(path, sizeof(path), "%.*s" CORE, folder, self.dli_fname) >= (int)sizeof(path))
 		return NULL;
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-
-	if (library == NULL && verbose())
-		complain("not started: ", dlerror());
-	return library;
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL | more);
 }
 
 static int core_bind(struct core *core)
 {
-	void *library = core_library();
+	void *library = core_library(0);
 
+	if (library == NULL && verbose())
+		complain("not started: ", dlerror());
 	if (library == NULL)
 		return 0;
 	core->config_create = (__typeof__(core->config_create))dlsym(library, "nsched_config_create");
@@ -219,8 +218,9 @@ static void report_why(void)
 {
 	int saved = errno;
 
-	/* Children do not: a report from each compiler of a `make` is no help to anybody. */
-	if (running.served != getpid() && launch_variable("NSCHED_REPORT") != NULL) {
+	/* Children do not: a report from each compiler of a `make` is no help to anybody. Where the core is
+	 * loaded already, the OpenMP plugin or the program itself has had it write one, or still will. */
+	if (running.served != getpid() && launch_variable("NSCHED_REPORT") != NULL && core_library(RTLD_NOLOAD) == NULL) {
 		atomic_store(&decided, getpid()); /* a thread that is made from here on is no reason to start */
 		if (core_open())
 			core_close();

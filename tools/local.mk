@@ -10,3 +10,6 @@ tools_nsched_SOURCES = \
 	tools/where.c tools/where.h
 tools_nsched_CPPFLAGS = $(AM_CPPFLAGS) -DNSCHED_BINDIR='"$(bindir)"' -DNSCHED_LIBDIR='"$(libdir)"'
 tools_nsched_LDADD = libnsched_config.la
+
+EXTRA_DIST += quickstart .ci/run build-aux/packages.debian build-aux/packages.sh build-aux/tests.sh build-aux/demo.sh \
+	tests/live/debootstrap-proof

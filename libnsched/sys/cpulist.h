@@ -2,7 +2,7 @@
 #ifndef NSCHED_CPULIST_H
 #define NSCHED_CPULIST_H
 
-#include "sys/actuator.h"
+#include "sys/cpumask.h"
 
 /* 0 and the CPUs; -EINVAL where it is not such a list (nothing, a word, 3-1), -ERANGE beyond MACHINE_CPUS. */
 int cpulist_parse(const char *text, struct cpu_mask *mask);

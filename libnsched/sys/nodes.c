@@ -13,7 +13,9 @@ enum {
 };
 
 /* Not on the stack: whoever makes a thread may stand on a small one. */
-static char online[LIST_BYTES], mems[LIST_BYTES], own_cpus[LIST_BYTES], node_cpus[LIST_BYTES], status[STATUS_BYTES];
+struct texts {
+	char online[LIST_BYTES], mems[LIST_BYTES], own_cpus[LIST_BYTES], node_cpus[LIST_BYTES], status[STATUS_BYTES];
+};
 
 /* The file into `text` with a closing zero; 0 if there is none. */
 static int slurp(const char *root, const char *name, char *text, size_t bytes)
@@ -74,7 +76,7 @@ static int has_number(const char *list, unsigned long number)
 }
 
 /* Cuts the line "name list" out of the status file. */
-static const char *status_line(const char *name, char list[LIST_BYTES])
+static const char *status_line(const char *status, const char *name, char list[LIST_BYTES])
 {
 	const char *line = strstr(status, name);
 
@@ -89,33 +91,42 @@ static const char *status_line(const char *name, char list[LIST_BYTES])
 	return list;
 }
 
-static int has_own_cpus(const char *root, unsigned long node, const char *cpus)
+static int has_own_cpus(struct texts *texts, const char *root, unsigned long node, const char *cpus)
 {
 	char name[PATH_BYTES];
 
 	snprintf(name, sizeof(name), "/sys/devices/system/node/node%lu/cpulist", node);
-	return slurp(root, name, node_cpus, sizeof(node_cpus)) && lists_meet(node_cpus, cpus);
+	return slurp(root, name, texts->node_cpus, LIST_BYTES) && lists_meet(texts->node_cpus, cpus);
+}
+
+static int choose(struct texts *texts, const char *root, const char *cpus)
+{
+	unsigned long first, last;
+	const char *cursor = texts->online;
+	int usable = 0;
+
+	if (!slurp(root, "/sys/devices/system/node/online", texts->online, LIST_BYTES))
+		return 0;
+	/* Nearly every machine that is no server ends here, after one small file. */
+	if (strpbrk(texts->online, "-,") == NULL)
+		return 0;
+	if (!slurp(root, "/proc/self/status", texts->status, STATUS_BYTES))
+		return 0;
+	status_line(texts->status, "Mems_allowed_list:", texts->mems);
+	if (cpus == NULL || cpus[0] == '\0')
+		cpus = status_line(texts->status, "Cpus_allowed_list:", texts->own_cpus);
+	while (usable < 2 && next_range(&cursor, &first, &last)) {
+		for (unsigned long node = first; usable < 2 && node <= last; node++)
+			usable += has_number(texts->mems, node) || has_own_cpus(texts, root, node, cpus);
+	}
+	return usable >= 2;
 }
 
 int nodes_to_choose(const char *root, const char *cpus)
 {
-	unsigned long first, last;
-	const char *cursor = online;
-	int usable = 0;
+	struct texts *texts = malloc(sizeof(*texts));
+	int result = texts != NULL && choose(texts, root, cpus);
 
-	if (!slurp(root, "/sys/devices/system/node/online", online, sizeof(online)))
-		return 0;
-	/* Nearly every machine that is no server ends here, after one small file. */
-	if (strpbrk(online, "-,") == NULL)
-		return 0;
-	if (!slurp(root, "/proc/self/status", status, sizeof(status)))
-		return 0;
-	status_line("Mems_allowed_list:", mems);
-	if (cpus == NULL || cpus[0] == '\0')
-		cpus = status_line("Cpus_allowed_list:", own_cpus);
-	while (usable < 2 && next_range(&cursor, &first, &last)) {
-		for (unsigned long node = first; usable < 2 && node <= last; node++)
-			usable += has_number(mems, node) || has_own_cpus(root, node, cpus);
-	}
-	return usable >= 2;
+	free(texts);
+	return result;
 }

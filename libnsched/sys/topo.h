@@ -3,7 +3,7 @@
 #define NSCHED_TOPO_H
 
 #include "pure/machine.h"
-#include "sys/actuator.h"
+#include "sys/cpumask.h"
 
 /* The machine that this process may use: nodes with CPUs in `allowed` (OS numbers; NULL: every CPU of
  * the cpuset), and nodes whose memory it may have. Takes milliseconds; leaves the binding of the

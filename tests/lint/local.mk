@@ -3,7 +3,8 @@ check_PROGRAMS += tests/lint/options_table
 tests_lint_options_table_SOURCES = tests/lint/options_table.c tools/options_text.c tools/options_text.h
 tests_lint_options_table_LDADD = libnsched_config.la
 
-lints = tests/lint/options-docs tests/lint/layers tests/lint/layers-selftest tests/lint/header tests/lint/scripts
+lints = tests/lint/options-docs tests/lint/layers tests/lint/layers-selftest tests/lint/header tests/lint/exports \
+	tests/lint/scripts
 EXTRA_DIST += $(lints) tests/lint/layers.awk tests/lint/pure.allowed
 if !SANITIZED
 TESTS += $(lints)

@@ -58,6 +58,8 @@ same 'parent, then child' \
 same 'report: started as ever' "$served" "$(calls NSCHED_REPORT=- -- threads 1)"
 same 'report: no thread, still says why' "$looked" "$(calls NSCHED_REPORT=- -- threads 0)"
 same 'report: a child without threads writes none' "$looked" "$(calls NSCHED_REPORT=- -- fork 0 0)"
+same 'report: whoever opened the core writes it' 'first open;first start;' \
+	"$(calls NSCHED_REPORT=- -- core "$work/lib/libnsched.so.0")"
 same 'report: an empty name is none' '' "$(calls NSCHED_REPORT= -- threads 0)"
 
 same 'a wrong option is told, and the others are used' "$served" "$(calls NSCHED_POLCY=x -- threads 1)"
