@@ -3,5 +3,6 @@ include tests/unit/local.mk
 include tests/plugin/local.mk
 include tests/live/local.mk
 include tests/bench/local.mk
+include tests/tools/local.mk
 include tests/lint/local.mk
 include tests/numabox/local.mk

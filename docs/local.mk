@@ -1,0 +1,2 @@
+dist_man1_MANS += docs/nsched.1
+EXTRA_DIST += docs/environment.md

@@ -1,0 +1,40 @@
+/* Binding threads to nodes, and keeping off those that someone else binds.
+ *
+ * The rule: a thread may be bound while its mask is all that the process was given, or what we gave it.
+ * A mask that is a strict subset of the process's and not ours is someone's decision (OMP_PROC_BIND,
+ * the program itself): the thread is `fixed` from then on. One that was widened to all again (perf
+ * bench does it, and a runtime that grows its team) is nobody's. A thread inherits the mask of the
+ * thread that made it, so a mask that we give to some thread counts as ours. */
+#ifndef NSCHED_BINDING_H
+#define NSCHED_BINDING_H
+
+#include "registry.h"
+#include "sys/actuator.h"
+
+struct binding {
+	const struct machine *machine;
+	const struct actuator_ops *hands;
+	void *hands_state;
+	struct cpu_mask allowed;                  /* what the process was given */
+	_Atomic bool given[MACHINE_NODES];        /* we have bound a thread to this node */
+	bool may_bind;
+};
+
+/* `machine` must outlive it and holds only CPUs of `allowed`. */
+void binding_init(struct binding *binding, const struct machine *machine, const struct actuator_ops *hands, void *hands_state,
+                  const struct cpu_mask *allowed, bool may_bind);
+
+/* Binds the thread to its wanted node. 1: done; 0: nothing to do, or it is fixed now; else -errno.
+ * At most two system calls; no lock, no memory: threads call it for themselves in callbacks. */
+int binding_apply(void *binding, struct nsched_thread *thread);
+
+/* Looks whether the thread is someone else's, as binding_apply does before it binds. */
+void binding_look(struct binding *binding, struct nsched_thread *thread);
+
+/* Gives the thread all CPUs of the process back, if its mask is ours. */
+void binding_release(struct binding *binding, struct nsched_thread *thread);
+
+/* The same for a thread that is not known, but inherited a mask of ours. 1 if it had one. */
+int binding_release_stranger(struct binding *binding, pid_t tid);
+
+#endif

@@ -1,0 +1,272 @@
+#include "process.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launch.h"
+#include "log.h"
+#include "report.h"
+#include "sys/cpulist.h"
+#include "sys/nodes.h"
+#include "sys/topo.h"
+
+enum { FORK_WAIT_NS = 100000, FORK_TRIES = 20 };  /* a fork waits at the most 2 ms for a step to end */
+
+/* Never freed: late callbacks hold pointers into its registry. */
+static struct nsched one;
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
+static bool forks_watched, fork_has_step_lock;
+
+int process_worthwhile(nsched_error_t *why)
+{
+	if (nodes_to_choose("", launch_cpus())) return 1;
+	if (why) snprintf(why->text, sizeof why->text, "one NUMA node: there is nothing to choose (see numactl -H, and the cpuset of this job)");
+	return 0;
+}
+
+/* ---- fork ---------------------------------------------------------------------------------------------- */
+
+/* With the step lock the session is whole in the child and can be taken down; without it (a step that
+ * takes long) the child leaves it as it is, and loses memory, but nothing else. */
+static void fork_prepare(void)
+{
+	struct timespec wait = { 0, FORK_WAIT_NS };
+	int saved = errno;
+	fork_has_step_lock = false;
+	for (int i = 0; one.opens && !fork_has_step_lock && i < FORK_TRIES; i++) {
+		fork_has_step_lock = pthread_mutex_trylock(&one.step_lock) == 0;
+		if (!fork_has_step_lock) nanosleep(&wait, NULL);
+	}
+	errno = saved;
+}
+
+static void fork_parent(void)
+{
+	if (fork_has_step_lock) pthread_mutex_unlock(&one.step_lock);
+}
+
+static void fork_child(void)
+{
+	int saved = errno;
+	pthread_mutex_init(&open_lock, NULL);
+	pthread_mutex_init(&one.step_lock, NULL);
+	if (one.opens) {
+		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
+		registry_forked(&one.registry);
+		one.prepared = false;
+		one.opens = 0;
+		one.loop.running = false;
+	}
+	errno = saved;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
+/* The CPUs that the process was given. A launcher's word comes first: OpenMP runtimes narrow the initial
+ * thread before main. Where that can be seen (one CPU, binding asked for), the cpuset counts. */
+static void find_allowed(struct cpu_mask *allowed)
+{
+	const char *told = launch_cpus();
+	if (told && !cpulist_parse(told, allowed)) return;
+	if (actuator_linux.get_mask(NULL, 0, allowed)) mask_clear(allowed);
+	bool runtime_binds = secure_getenv("OMP_PROC_BIND") || secure_getenv("OMP_PLACES") || secure_getenv("GOMP_CPU_AFFINITY");
+	if (runtime_binds && cpulist_count(allowed) == 1 && topo_cpuset(allowed)) actuator_linux.get_mask(NULL, 0, allowed);
+}
+
+static void make(const struct nsched_config *config)
+{
+	static bool registry_made;
+	config_copy(&one.config, config);
+	if (!registry_made) registry_init(&one.registry);
+	registry_made = true;
+	ranges_init(&one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
+	pthread_mutex_init(&one.step_lock, NULL);
+	one.prepared = false;
+	one.threads_most = 0;
+	one.pid = getpid();
+	one.open_ns = clock_linux.now_ns(NULL);
+	one.idle = !process_worthwhile(&one.idle_reason);
+	if (!one.idle) find_allowed(&one.allowed);
+	if (!forks_watched) forks_watched = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
+}
+
+static int open_locked(const struct nsched_config *config)
+{
+	if (one.opens && one.pid == getpid()) return 0;
+	if (config) {
+		make(config);
+		return 0;
+	}
+	struct nsched_config *own;
+	nsched_error_t error;
+	int ret = nsched_config_create(&own);
+	if (ret) return ret;
+	if (nsched_config_environment(own, &error)) log_line("%s (ignored)", error.text);
+	make(own);
+	nsched_config_destroy(own);
+	return 0;
+}
+
+int process_open(const struct nsched_config *config, struct nsched **handle)
+{
+	pthread_mutex_lock(&open_lock);
+	int ret = open_locked(config);
+	if (!ret) {
+		one.opens++;
+		*handle = &one;
+	}
+	pthread_mutex_unlock(&open_lock);
+	return ret;
+}
+
+/* ---- the session, made at the first step: hwloc takes its time, and the program need not wait for it ---- */
+
+static void stay_idle(const char *reason)
+{
+	one.idle = true;
+	snprintf(one.idle_reason.text, sizeof one.idle_reason.text, "%s", reason);
+}
+
+static void choose_sources(const struct nsched_config *config, const struct source_ops **sources)
+{
+	unsigned n = 0;
+	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_PERF)) sources[n++] = &source_clock_perf;
+	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_TIMER)) sources[n++] = &source_clock_timer;
+	if (config->faults) sources[n++] = &source_faults;
+	sources[n] = NULL;
+}
+
+static void prepare(pid_t self_tid)
+{
+	const struct source_ops *sources[SESSION_SOURCES + 1];
+	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
+	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
+	                               .ranges = &one.ranges, .scan_threads = true };
+	int ret = topo_load(&setup.machine, &one.allowed);
+	if (ret) {
+		stay_idle("hwloc could not read this machine's topology");
+		return;
+	}
+	if (!machine_worthwhile(&setup.machine)) {
+		machine_free(&setup.machine);
+		stay_idle("one NUMA node is left of what this process may use: there is nothing to choose");
+		return;
+	}
+	choose_sources(&one.config, sources);
+	ret = session_init(&one.session, &setup);
+	if (ret) stay_idle(ret == -ENOMEM ? "there was no memory to start" : "the session could not be started");
+	one.session.self_tid = self_tid;
+	one.prepared = !ret;
+}
+
+static int step_locked(pid_t self_tid)
+{
+	if (!one.idle && !one.prepared) prepare(self_tid);
+	if (one.idle) return 0;
+	int ret = session_step(&one.session);
+	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
+	return ret;
+}
+
+static void helper_step(void *arg, pid_t self_tid)
+{
+	(void)arg;
+	pthread_mutex_lock(&one.step_lock);
+	step_locked(self_tid);
+	pthread_mutex_unlock(&one.step_lock);
+}
+
+int process_start(struct nsched *handle)
+{
+	pthread_mutex_lock(&open_lock);
+	int ret = handle->idle ? 0 : loop_start(&handle->loop, handle->config.interval_ms, helper_step, NULL);
+	pthread_mutex_unlock(&open_lock);
+	return ret;
+}
+
+int process_step(struct nsched *handle)
+{
+	if (handle->idle) return 0;
+	if (handle->loop.running || pthread_mutex_trylock(&handle->step_lock)) return -EBUSY;
+	int ret = step_locked(0);
+	pthread_mutex_unlock(&handle->step_lock);
+	return ret;
+}
+
+/* ---- figures ----------------------------------------------------------------------------------------------- */
+
+static int report_locked(struct nsched *h, const char *file)
+{
+	struct report report = { .config = &h->config, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
+	                         .refused = h->registry.refused,
+	                         .idle_reason = h->idle ? h->idle_reason.text : "it was closed before its first step",
+	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
+	for (unsigned i = 0; h->prepared && i < h->session.n_sources; i++) {
+		struct session_source *s = &h->session.source[i];
+		if (s->on && s->ops->counts) s->ops->counts(s->state, &s->counts);
+	}
+	if (h->prepared) report.overhead_permille = report_overhead(&h->session);
+	return report_write(&report, file);
+}
+
+int process_report(struct nsched *handle, const char *file)
+{
+	pthread_mutex_lock(&handle->step_lock);
+	int ret = report_locked(handle, file);
+	pthread_mutex_unlock(&handle->step_lock);
+	return ret;
+}
+
+int process_stats(struct nsched *h, nsched_stats_t *stats)
+{
+	nsched_stats_t s = { .size = stats->size < sizeof s ? stats->size : sizeof s, .nodes = 1, .local_permille = 1001 };
+	pthread_mutex_lock(&h->step_lock);
+	s.active = !h->idle;
+	s.threads = h->session.situation.n_threads;
+	if (h->prepared) {
+		const struct session_totals *t = &h->session.totals;
+		s.nodes = h->session.machine.n_nodes;
+		s.steps = (uint32_t)t->steps;
+		s.samples = t->samples;
+		s.thread_moves = t->thread_moves;
+		s.moved_bytes = t->moved_pages << EVIDENCE_PAGE_SHIFT;
+		s.failed_moves = t->failed_moves;
+		s.reverts = t->reverts;
+		s.local_permille = history_local_now(&h->session.history);
+		s.overhead_permille = report_overhead(&h->session);
+	}
+	pthread_mutex_unlock(&h->step_lock);
+	memcpy(stats, &s, s.size);
+	return 0;
+}
+
+/* The last one out: no step runs any more when the report is written. */
+static void finish(void)
+{
+	char file[CONFIG_TEXT_BYTES];
+	loop_stop(&one.loop);
+	pthread_mutex_lock(&one.step_lock);
+	if (one.prepared) session_stop(&one.session);
+	if (one.config.report[0] && launch_report_file(one.config.report, file, sizeof file) >= 0) {
+		int ret = report_locked(&one, file);
+		if (ret) log_line("the report could not be written to %s: %s", file, strerror(-ret));
+	}
+	if (one.prepared) session_free(&one.session);
+	one.prepared = false;
+	ranges_free(&one.ranges);
+	pthread_mutex_unlock(&one.step_lock);
+	registry_forked(&one.registry);
+}
+
+int process_close(struct nsched *handle)
+{
+	pthread_mutex_lock(&open_lock);
+	int ret = handle != &one || !one.opens || one.pid != getpid() ? -EINVAL : 0;
+	if (!ret && --one.opens == 0) finish();
+	pthread_mutex_unlock(&open_lock);
+	return ret;
+}

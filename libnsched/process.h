@@ -1,0 +1,35 @@
+/* The one scheduler of this process: its opening and closing, its helper thread, its forks. */
+#ifndef NSCHED_PROCESS_H
+#define NSCHED_PROCESS_H
+
+#include "config.h"
+#include "loop.h"
+#include "session.h"
+
+struct nsched {
+	struct nsched_config config;
+	struct registry registry;
+	struct ranges ranges;
+	struct loop loop;
+	struct session session;
+	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
+	bool idle;                    /* nothing to do here, or it could not be prepared */
+	bool prepared;                /* the session exists */
+	nsched_error_t idle_reason;
+	uint64_t open_ns;
+	uint32_t threads_most;
+	pthread_mutex_t step_lock;    /* held over a step, and while what steps change is read */
+	unsigned opens;
+	pid_t pid;
+};
+
+/* The contracts of the calls of the same names in nsched.h; they may change errno. */
+int process_open(const struct nsched_config *config, struct nsched **handle);
+int process_close(struct nsched *handle);
+int process_start(struct nsched *handle);
+int process_step(struct nsched *handle);
+int process_report(struct nsched *handle, const char *file);
+int process_stats(struct nsched *handle, nsched_stats_t *stats);
+int process_worthwhile(nsched_error_t *why);
+
+#endif

@@ -1,0 +1,44 @@
+/* What a placement costs: the only place where accesses and distances become nanoseconds.
+ *
+ * cost = sum over threads and chunks of accesses x latency(node of thread, node of chunk) x stretch of
+ * the chunk's node, where a node's memory that is asked for more than it serves stretches every access
+ * to it by demand / service. The estimate holds a placement that may differ from the situation's, and
+ * moves in it are tried and taken one at a time, each in a time that does not grow with the rest. */
+#ifndef NSCHED_ESTIMATE_H
+#define NSCHED_ESTIMATE_H
+
+#include "pure/situation.h"
+
+struct estimate {
+	const struct situation *situation;
+	int16_t *thread_node;                    /* of each thread, -1 not known */
+	int16_t *chunk_node;                     /* of each chunk that was moved; -1: lies as in the situation */
+	float *reach;                            /* [thread * n_nodes + node]: accesses per ns of the thread to that node's memory */
+	float demand[MACHINE_NODES];             /* accesses per ns to each node's memory */
+	unsigned threads_on[MACHINE_NODES];
+};
+
+/* The placement of the situation, which must outlive the estimate. 0 or -ENOMEM. */
+int estimate_init(struct estimate *estimate, const struct situation *situation);
+void estimate_free(struct estimate *estimate);
+
+/* ns of thread time in each second that go to memory. */
+double estimate_cost(const struct estimate *estimate);
+
+/* What a chunk, a thread costs where it is (ns each second), and what it would on `node`. */
+float estimate_chunk(const struct estimate *estimate, unsigned chunk);
+float estimate_chunk_on(const struct estimate *estimate, unsigned chunk, unsigned node);
+float estimate_thread(const struct estimate *estimate, unsigned thread);
+float estimate_thread_on(const struct estimate *estimate, unsigned thread, unsigned node);
+
+/* Takes the move. */
+void estimate_move_chunk(struct estimate *estimate, unsigned chunk, unsigned node);
+void estimate_move_thread(struct estimate *estimate, unsigned thread, unsigned node);
+
+/* How much a node's memory stretches accesses, if `more` accesses per ns were added: 1 or above. */
+float estimate_stretch(const struct estimate *estimate, unsigned node, float more);
+
+/* The share of chunk `chunk` that lies on `node` in this placement, 0 to 1. */
+float estimate_share(const struct estimate *estimate, unsigned chunk, unsigned node);
+
+#endif

@@ -1,0 +1,89 @@
+#include "pure/situation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pure/pure.h"
+
+#define HORIZON_LEAST_NS 1000000000ull
+#define HORIZON_MOST_NS 3600000000000ull
+
+void situation_clear(struct situation *s)
+{
+	s->n_threads = s->n_chunks = s->n_uses = 0;
+}
+
+void situation_free(struct situation *s)
+{
+	free(s->thread);
+	free(s->chunk);
+	free(s->use);
+	memset(s, 0, sizeof *s);
+}
+
+/* A zeroed new element of an array that grows; NULL without memory. */
+static void *add(void **array, unsigned *n, unsigned *room, size_t bytes)
+{
+	if (*n == *room) {
+		unsigned more = *room ? *room * 2 : 64;
+		void *grown = realloc(*array, more * bytes);
+		if (!grown) return NULL;
+		*array = grown;
+		*room = more;
+	}
+	return memset((char *)*array + (*n)++ * bytes, 0, bytes);
+}
+
+struct situation_thread *situation_add_thread(struct situation *s)
+{
+	return add((void **)&s->thread, &s->n_threads, &s->room_threads, sizeof *s->thread);
+}
+
+struct situation_chunk *situation_add_chunk(struct situation *s)
+{
+	struct situation_chunk *chunk = add((void **)&s->chunk, &s->n_chunks, &s->room_chunks, sizeof *s->chunk);
+	if (!chunk) return NULL;
+	chunk->first_use = s->n_uses;
+	for (unsigned k = 0; k < SITUATION_WHERE; k++) chunk->where[k].node = -1;
+	return chunk;
+}
+
+struct situation_use *situation_add_use(struct situation *s)
+{
+	struct situation_use *use = add((void **)&s->use, &s->n_uses, &s->room_uses, sizeof *s->use);
+	if (use) s->chunk[s->n_chunks - 1].n_uses++;
+	return use;
+}
+
+float situation_traffic(const struct situation *s, const struct situation_chunk *chunk)
+{
+	float sum = 0;
+	for (unsigned u = 0; u < chunk->n_uses; u++) sum += s->use[chunk->first_use + u].rate;
+	return sum;
+}
+
+static float share_on(const struct situation_chunk *chunk, int node)
+{
+	for (unsigned k = 0; k < SITUATION_WHERE; k++)
+		if (chunk->where[k].node == node) return chunk->where[k].share;
+	return 0;
+}
+
+unsigned situation_local_permille(const struct situation *s)
+{
+	double local = 0, all = 0;
+	for (unsigned c = 0; c < s->n_chunks; c++)
+		for (unsigned u = 0; u < s->chunk[c].n_uses; u++) {
+			const struct situation_use *use = &s->use[s->chunk[c].first_use + u];
+			int node = s->thread[use->thread].node;
+			if (node < 0) continue;
+			all += (double)use->rate;
+			local += (double)use->rate * (double)share_on(&s->chunk[c], node);
+		}
+	return all > 0 ? (unsigned)(1000 * local / all + 0.5) : 1001;
+}
+
+uint64_t situation_horizon_ns(const struct situation *s)
+{
+	return s->age_ns < HORIZON_LEAST_NS ? HORIZON_LEAST_NS : s->age_ns > HORIZON_MOST_NS ? HORIZON_MOST_NS : s->age_ns;
+}

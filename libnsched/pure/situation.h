@@ -1,0 +1,71 @@
+/* What a policy decides from: the machine, the threads and where they run, the chunks of memory that
+ * matter, where they lie and who uses them how much. A plain value: built by the session from evidence
+ * and placement, or read from a snapshot; policies and the estimate see nothing else. */
+#ifndef NSCHED_SITUATION_H
+#define NSCHED_SITUATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pure/machine.h"
+
+enum { SITUATION_WHERE = 3 }; /* nodes kept for a chunk's pages */
+
+struct situation_thread {
+	uint32_t number;       /* the registry's */
+	int16_t node;          /* where it runs, -1: not known */
+	bool bound;            /* by us, to that node */
+	bool fixed;            /* not ours to bind */
+	float load;            /* share of its time on a CPU, 0 to 1 */
+	uint32_t moved_ms_ago; /* UINT32_MAX: never */
+};
+
+struct situation_use {
+	uint32_t thread;       /* index in thread[] */
+	float rate;            /* accesses that reach memory, per ns */
+};
+
+struct situation_chunk {
+	uint64_t page;         /* number of its first page */
+	uint32_t pages;
+	uint32_t first_use;    /* in use[] */
+	uint16_t n_uses;
+	bool fixed;            /* not ours to move */
+	struct {
+		int16_t node;      /* -1: none */
+		float share;       /* of its pages, 0 to 1 */
+	} where[SITUATION_WHERE];
+	uint32_t moved_ms_ago; /* UINT32_MAX: never */
+};
+
+struct situation {
+	const struct machine *machine;
+	struct situation_thread *thread;
+	struct situation_chunk *chunk;   /* by ascending page */
+	struct situation_use *use;
+	unsigned n_threads, n_chunks, n_uses;
+	unsigned room_threads, room_chunks, room_uses;
+	uint64_t age_ns;                 /* how long the program has run */
+	float page_move_ns, thread_move_ns; /* what a move costs here, measured or assumed */
+};
+
+/* Empties it and keeps its memory. */
+void situation_clear(struct situation *situation);
+void situation_free(struct situation *situation);
+
+/* Adds one, all zero; NULL without memory. Uses belong to the chunk that was added last. */
+struct situation_thread *situation_add_thread(struct situation *situation);
+struct situation_chunk *situation_add_chunk(struct situation *situation);
+struct situation_use *situation_add_use(struct situation *situation);
+
+/* Accesses per ns of all users of the chunk. */
+float situation_traffic(const struct situation *situation, const struct situation_chunk *chunk);
+
+/* The share of all known traffic that goes to the thread's own node, in permille; 1001: there is none. */
+unsigned situation_local_permille(const struct situation *situation);
+
+/* The time that the program will probably go on: at least as long as it has run, between a second
+ * (before that nothing is known) and an hour. */
+uint64_t situation_horizon_ns(const struct situation *situation);
+
+#endif

@@ -1,0 +1,125 @@
+#include "registry.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+void registry_init(struct registry *registry)
+{
+	pthread_mutex_init(&registry->lock, NULL);
+	memset(registry->node_of_cpu, REGISTRY_UNKNOWN_CPU, sizeof registry->node_of_cpu);
+}
+
+static void reset_slot(struct nsched_thread *thread)
+{
+	atomic_store_explicit(&thread->wanted, REGISTRY_NO_NODE, memory_order_relaxed);
+	atomic_store_explicit(&thread->bound, REGISTRY_NO_NODE, memory_order_relaxed);
+	atomic_store_explicit(&thread->fixed, false, memory_order_relaxed);
+	atomic_store_explicit(&thread->failed, 0, memory_order_relaxed);
+	atomic_store_explicit(&thread->bindings, 0, memory_order_relaxed);
+	atomic_flag_clear(&thread->busy);
+	region_table_clear(&thread->regions);
+	thread->node = REGISTRY_NO_NODE;
+	thread->announced = thread->watched = thread->registered = false;
+	thread->moved_ms = thread->weight_ns = 0;
+	thread->load = 1;
+	thread->ticks = thread->ticks_ns = 0;
+	thread->tid = 0;
+}
+
+void registry_forked(struct registry *registry)
+{
+	pthread_mutex_init(&registry->lock, NULL);
+	for (uint32_t i = 0; i < atomic_load(&registry->n); i++) {
+		struct nsched_thread *thread = registry_at(registry, i);
+		reset_slot(thread);
+		atomic_store(&thread->state, THREAD_FREE);
+	}
+	registry->bind = NULL;
+	registry->refused = 0;
+}
+
+struct nsched_thread *registry_at(const struct registry *registry, uint32_t number)
+{
+	return &registry->block[number / REGISTRY_BLOCK][number % REGISTRY_BLOCK];
+}
+
+static struct nsched_thread *find(struct registry *registry, pid_t tid)
+{
+	for (uint32_t i = 0; i < atomic_load_explicit(&registry->n, memory_order_acquire); i++) {
+		struct nsched_thread *thread = registry_at(registry, i);
+		if (thread->tid == tid && atomic_load_explicit(&thread->state, memory_order_acquire) == THREAD_LIVE) return thread;
+	}
+	return NULL;
+}
+
+struct nsched_thread *registry_find(struct registry *registry, pid_t tid)
+{
+	pthread_mutex_lock(&registry->lock);
+	struct nsched_thread *thread = find(registry, tid);
+	pthread_mutex_unlock(&registry->lock);
+	return thread;
+}
+
+/* A slot that was used before, else the next new one. */
+static struct nsched_thread *take_slot(struct registry *registry)
+{
+	uint32_t n = atomic_load_explicit(&registry->n, memory_order_relaxed);
+	for (uint32_t i = 0; i < n; i++) {
+		struct nsched_thread *thread = registry_at(registry, i);
+		if (atomic_load_explicit(&thread->state, memory_order_acquire) == THREAD_FREE) return thread;
+	}
+	if (n == REGISTRY_THREADS) return NULL;
+	struct nsched_thread **block = &registry->block[n / REGISTRY_BLOCK];
+	if (!*block && !(*block = calloc(REGISTRY_BLOCK, sizeof **block))) return NULL;
+	struct nsched_thread *thread = &(*block)[n % REGISTRY_BLOCK];
+	thread->home = registry;
+	thread->number = n;
+	atomic_store_explicit(&registry->n, n + 1, memory_order_release);
+	return thread;
+}
+
+struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered)
+{
+	pthread_mutex_lock(&registry->lock);
+	struct nsched_thread *thread = find(registry, tid);
+	if (!thread && (thread = take_slot(registry))) {
+		reset_slot(thread);
+		thread->tid = tid;
+		atomic_store_explicit(&thread->state, THREAD_LIVE, memory_order_release);
+	}
+	if (thread) thread->registered |= registered;
+	else registry->refused++;
+	pthread_mutex_unlock(&registry->lock);
+	return thread;
+}
+
+void registry_leave(struct nsched_thread *thread)
+{
+	int live = THREAD_LIVE;
+	atomic_store_explicit(&thread->wanted, REGISTRY_NO_NODE, memory_order_relaxed);
+	atomic_compare_exchange_strong(&thread->state, &live, THREAD_GONE);
+}
+
+void registry_free_slot(struct registry *registry, struct nsched_thread *thread)
+{
+	pthread_mutex_lock(&registry->lock);
+	reset_slot(thread);
+	atomic_store_explicit(&thread->state, THREAD_FREE, memory_order_release);
+	pthread_mutex_unlock(&registry->lock);
+}
+
+/* The steady state is three loads and a read of the CPU's number, which glibc has from rseq or the vDSO. */
+int registry_place(struct nsched_thread *thread)
+{
+	int wanted = atomic_load_explicit(&thread->wanted, memory_order_relaxed);
+	if (wanted < 0 || atomic_load_explicit(&thread->fixed, memory_order_relaxed)) return 0;
+	struct registry *registry = thread->home;
+	if (atomic_load_explicit(&thread->bound, memory_order_relaxed) == wanted) {
+		unsigned cpu = (unsigned)sched_getcpu();
+		if (cpu < MACHINE_CPUS && registry->node_of_cpu[cpu] == wanted) return 0;
+	}
+	uint32_t step = atomic_load_explicit(&registry->step, memory_order_relaxed);
+	if (!registry->bind || atomic_load_explicit(&thread->failed, memory_order_relaxed) == step) return 0;
+	return registry->bind(registry->bind_arg, thread) == 1;
+}

@@ -1,0 +1,87 @@
+/* The threads of this process that nsched knows. A slot, once given, stays at its address for the life
+ * of the process: callbacks hold pointers to it, and may come late. What a callback touches is lock-free
+ * and free of system calls; everything else is done by the thread that steps the session. */
+#ifndef NSCHED_REGISTRY_H
+#define NSCHED_REGISTRY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nsched.h"
+#include "region.h"
+#include "sys/actuator.h"
+
+enum {
+	REGISTRY_THREADS = 4096,   /* most threads at a time; more are not served, and counted */
+	REGISTRY_BLOCK = 64,       /* threads made at a time */
+	REGISTRY_NO_NODE = -1,
+	REGISTRY_UNKNOWN_CPU = 0xff,
+};
+
+enum thread_state {
+	THREAD_FREE,
+	THREAD_LIVE,
+	THREAD_GONE,               /* it has left; the next step forgets it and frees the slot */
+};
+
+struct nsched_thread {
+	struct registry *home;
+	uint32_t number;
+	pid_t tid;
+	_Atomic int state;
+	bool registered;           /* it made itself known and places itself; else found in /proc */
+
+	/* what the plan wants and what is: read by the thread itself, at each region */
+	_Atomic int wanted;        /* logical node, REGISTRY_NO_NODE: leave it */
+	_Atomic int bound;         /* node that we bound it to */
+	_Atomic bool fixed;        /* bound by someone else: we keep off */
+	_Atomic uint32_t failed;   /* step in which binding failed or did not help: not again before the next */
+	atomic_flag busy;          /* someone is binding it just now */
+	_Atomic uint64_t bindings; /* system calls that bound it */
+
+	struct region_table regions;
+
+	/* the stepping thread's alone */
+	int node;                  /* where it was seen last */
+	bool announced, watched;   /* to the sources; its being fixed has been told */
+	uint64_t moved_ms;         /* 0: never */
+	uint64_t weight_ns;        /* evidence of it since the last step */
+	float load;                /* share of its time on a CPU; 1 until known */
+	uint64_t ticks, ticks_ns;  /* its CPU time when that was looked at last, and when */
+};
+
+struct registry {
+	pthread_mutex_t lock;      /* protects giving and freeing of slots */
+	struct nsched_thread *block[REGISTRY_THREADS / REGISTRY_BLOCK];
+	_Atomic uint32_t n;        /* slots ever given: numbers are below */
+	_Atomic uint32_t step;     /* counts the session's steps */
+	uint32_t refused;
+	uint8_t node_of_cpu[MACHINE_CPUS]; /* by OS number; REGISTRY_UNKNOWN_CPU */
+
+	/* binds the thread (itself, or from the stepping thread) to its wanted node: 1, 0 or -errno */
+	int (*bind)(void *arg, struct nsched_thread *thread);
+	void *bind_arg;
+};
+
+void registry_init(struct registry *registry);
+
+/* In the child of a fork: every thread but this one is gone; all are forgotten. */
+void registry_forked(struct registry *registry);
+
+/* The slot of thread `tid`, made if there is none. NULL: full, or no memory. Takes the lock. */
+struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered);
+struct nsched_thread *registry_find(struct registry *registry, pid_t tid);
+
+/* By number, below registry->n; never NULL there. */
+struct nsched_thread *registry_at(const struct registry *registry, uint32_t number);
+
+/* Leaving is a word; the slot is freed by registry_free_slot, when nothing refers to its number any more. */
+void registry_leave(struct nsched_thread *thread);
+void registry_free_slot(struct registry *registry, struct nsched_thread *thread);
+
+/* nsched_thread_place: see nsched.h. */
+int registry_place(struct nsched_thread *thread);
+
+#endif

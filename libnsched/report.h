@@ -1,0 +1,28 @@
+/* The report: what nsched saw and did, as text for people or as JSON. */
+#ifndef NSCHED_REPORT_H
+#define NSCHED_REPORT_H
+
+#include <stdio.h>
+
+#include "session.h"
+
+struct report {
+	const struct nsched_config *config;
+	const struct session *session;  /* NULL: idle */
+	const char *idle_reason;        /* where idle */
+	uint32_t threads, refused;      /* known at the most at a time; not served for lack of room */
+	double run_s;
+	unsigned overhead_permille;
+};
+
+/* Writes to `file`, "-" for standard error: JSON where it ends in .json. 0 or -errno. */
+int report_write(const struct report *report, const char *file);
+
+/* 0 or -errno, into an open stream. */
+int report_text(const struct report *report, FILE *out);
+int report_json(const struct report *report, FILE *out);
+
+/* Own CPU time in the process's, permille. */
+unsigned report_overhead(const struct session *session);
+
+#endif

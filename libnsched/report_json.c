@@ -1,0 +1,98 @@
+/* The report as JSON: the only file that includes jansson.h. */
+#include <errno.h>
+#include <jansson.h>
+
+#include "report.h"
+
+static json_t *node_or_null(int node)
+{
+	return node < 0 ? json_null() : json_integer(node);
+}
+
+static json_t *share_or_null(unsigned permille)
+{
+	return permille > 1000 ? json_null() : json_integer(permille);
+}
+
+static json_t *options(const struct nsched_config *config)
+{
+	json_t *o = json_object();
+	char value[CONFIG_VALUE_BYTES];
+	for (unsigned i = 0; i < OPTIONS; i++) {
+		if (config_value(config, (enum config_option_number)i, value, sizeof value) < 0) continue;
+		json_t *v = config_options[i].kind == CONFIG_UINT || config_options[i].kind == CONFIG_BOOL
+		            ? json_integer((json_int_t)strtoull(value, NULL, 10)) : json_string(value);
+		json_object_set_new(o, config_options[i].name, v);
+	}
+	return o;
+}
+
+static json_t *sources(const struct session *s)
+{
+	json_t *a = json_array();
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		const struct session_source *src = &s->source[i];
+		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
+		                                   "reason", src->why, "samples", (json_int_t)src->counts.samples, "resolved",
+		                                   (json_int_t)src->counts.resolved, "unresolved", (json_int_t)src->counts.unresolved,
+		                                   "lost", (json_int_t)src->counts.lost));
+	}
+	return a;
+}
+
+static json_t *move(const struct history_move *h)
+{
+	const struct move *m = &h->move;
+	json_t *o = json_pack("{s:f, s:s, s:o, s:o, s:I, s:I, s:i, s:s}", "time_s", (double)h->time_ns / 1e9, "what",
+	                      m->kind == MOVE_THREAD ? "thread" : "pages", "from", node_or_null(m->from), "to", node_or_null(m->to),
+	                      "gain_ns", (json_int_t)h->gain_ns, "cost_ns", (json_int_t)m->cost_ns, "failed", (int)h->failed, "reason", m->reason);
+	if (!o) return NULL;
+	if (m->kind == MOVE_THREAD) {
+		json_object_set_new(o, "tid", json_integer(m->thread));
+	} else {
+		json_object_set_new(o, "address", json_integer((json_int_t)(m->page << EVIDENCE_PAGE_SHIFT)));
+		json_object_set_new(o, "pages", json_integer(h->moved));
+		if (h->name[0]) json_object_set_new(o, "name", json_string(h->name));
+	}
+	return o;
+}
+
+static void add_session(json_t *root, const struct report *r)
+{
+	const struct session *s = r->session;
+	const struct session_totals *t = &s->totals;
+	json_t *moves = json_array();
+	for (unsigned i = 0; i < s->history.n_moves; i++) json_array_append_new(moves, move(&s->history.move[i]));
+	json_object_set_new(root, "sources", sources(s));
+	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));
+	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));
+	json_object_set_new(root, "local_permille_first", share_or_null(history_local_first(&s->history)));
+	json_object_set_new(root, "local_permille_last", share_or_null(history_local_last(&s->history)));
+	json_object_set_new(root, "thread_moves", json_integer((json_int_t)t->thread_moves));
+	json_object_set_new(root, "moved_bytes", json_integer((json_int_t)(t->moved_pages << EVIDENCE_PAGE_SHIFT)));
+	json_object_set_new(root, "failed_moves", json_integer((json_int_t)t->failed_moves));
+	json_object_set_new(root, "reverts", json_integer((json_int_t)t->reverts));
+	json_object_set_new(root, "overhead_permille", json_integer((json_int_t)r->overhead_permille));
+	json_object_set_new(root, "held_back", json_pack("{s:i, s:i, s:i, s:i}", "cost", (int)t->held.cost, "cooldown", (int)t->held.cooldown,
+	                                                 "reversal", (int)t->held.reversal, "budget", (int)t->held.budget));
+	json_object_set_new(root, "page_move_ns", json_integer((json_int_t)s->page_move_ns));
+	json_object_set_new(root, "moves", moves);
+	json_object_set_new(root, "moves_not_kept", json_integer((json_int_t)s->history.moves_not_kept));
+}
+
+int report_json(const struct report *r, FILE *out)
+{
+	char version[32];
+	snprintf(version, sizeof version, "%d.%d.%d", NSCHED_VERSION_MAJOR, NSCHED_VERSION_MINOR, NSCHED_VERSION_PATCH);
+	json_t *root = json_pack("{s:s, s:s, s:s, s:f, s:i, s:i, s:i, s:i}", "version", version, "state", r->session ? "active" : "idle",
+	                         "reason", r->session ? "" : r->idle_reason, "run_s", r->run_s, "nodes",
+	                         r->session ? (int)r->session->machine.n_nodes : 1, "cpus", r->session ? (int)r->session->machine.n_cpus : 0,
+	                         "threads", (int)r->threads, "threads_refused", (int)r->refused);
+	if (!root) return -ENOMEM;
+	json_object_set_new(root, "options", options(r->config));
+	if (r->session) add_session(root, r);
+	int ret = json_dumpf(root, out, JSON_INDENT(1)) ? -EIO : 0;
+	if (!ret) fputc('\n', out);
+	json_decref(root);
+	return ret;
+}

@@ -1,0 +1,72 @@
+#include <errno.h>
+
+#include "report.h"
+
+enum { MOVES_SHOWN = 40 };   /* lines of moves; JSON has them all */
+
+static void print_share(FILE *out, const char *when, unsigned permille)
+{
+	if (permille > 1000) fprintf(out, "  local traffic, %s  not seen\n", when);
+	else fprintf(out, "  local traffic, %s  %u.%u %%\n", when, permille / 10, permille % 10);
+}
+
+static void print_sources(FILE *out, const struct session *s)
+{
+	fprintf(out, "\nevidence\n");
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		const struct session_source *src = &s->source[i];
+		fprintf(out, "  %-14s %s%s%s; %llu samples, %llu gave an address, %llu lost\n", src->ops->name, src->on ? "on" : "off",
+		        src->why[0] ? ": " : "", src->why, (unsigned long long)src->counts.samples,
+		        (unsigned long long)src->counts.resolved, (unsigned long long)src->counts.lost);
+	}
+	if (!s->n_sources) fprintf(out, "  no source; hints only\n");
+}
+
+static void print_move(FILE *out, const struct history_move *h)
+{
+	const struct move *m = &h->move;
+	fprintf(out, "  %8.3f s  ", (double)h->time_ns / 1e9);
+	if (m->kind == MOVE_THREAD) fprintf(out, "thread %u", m->thread);
+	else fprintf(out, "%u pages at %#llx%s%s", h->moved, (unsigned long long)m->page << EVIDENCE_PAGE_SHIFT, h->name[0] ? " of " : "", h->name);
+	if (m->from >= 0) fprintf(out, ", node %d -> %d", m->from, m->to);
+	else fprintf(out, ", to node %d", m->to);
+	fprintf(out, ": %s; gain %.3f ms, cost %.3f ms", m->reason, (double)h->gain_ns / 1e6, (double)m->cost_ns / 1e6);
+	if (h->failed) fprintf(out, "; %u did not go", h->failed);
+	fprintf(out, "\n");
+}
+
+static void print_session(FILE *out, const struct report *r)
+{
+	const struct session *s = r->session;
+	const struct session_totals *t = &s->totals;
+	fprintf(out, "  nodes %u, CPUs %u, threads %u\n", s->machine.n_nodes, s->machine.n_cpus, r->threads);
+	if (r->refused) fprintf(out, "  threads not served for lack of room: %u\n", r->refused);
+	print_share(out, "first tenth", history_local_first(&s->history));
+	print_share(out, "last tenth ", history_local_last(&s->history));
+	fprintf(out, "  moved: %llu threads, %.1f MiB of memory; did not go: %llu; taken back: %llu\n", (unsigned long long)t->thread_moves,
+	        (double)(t->moved_pages << EVIDENCE_PAGE_SHIFT) / (1024 * 1024), (unsigned long long)t->failed_moves, (unsigned long long)t->reverts);
+	fprintf(out, "  held back: %u for their cost, %u for rest, %u not clear enough to go back, %u for the budget\n", t->held.cost,
+	        t->held.cooldown, t->held.reversal, t->held.budget);
+	fprintf(out, "  own CPU time: %u.%u %% of the process's, in %llu steps\n", r->overhead_permille / 10, r->overhead_permille % 10,
+	        (unsigned long long)t->steps);
+	print_sources(out, s);
+	fprintf(out, "\nmoves\n");
+	for (unsigned i = 0; i < s->history.n_moves && i < MOVES_SHOWN; i++) print_move(out, &s->history.move[i]);
+	unsigned long long more = s->history.moves_not_kept + (s->history.n_moves > MOVES_SHOWN ? s->history.n_moves - MOVES_SHOWN : 0);
+	if (more) fprintf(out, "  and %llu more (a report whose name ends in .json has them)\n", more);
+	if (!s->history.n_moves) fprintf(out, "  none\n");
+}
+
+int report_text(const struct report *r, FILE *out)
+{
+	fprintf(out, "nsched %d.%d.%d\n", NSCHED_VERSION_MAJOR, NSCHED_VERSION_MINOR, NSCHED_VERSION_PATCH);
+	fprintf(out, "  ran %.3f s, %s%s\n", r->run_s, r->session ? "active" : "idle: ", r->session ? "" : r->idle_reason);
+	if (r->session) print_session(out, r);
+	fprintf(out, "\noptions\n");
+	for (unsigned i = 0; i < OPTIONS; i++) {
+		char value[CONFIG_VALUE_BYTES];
+		if (config_value(r->config, (enum config_option_number)i, value, sizeof value) < 0) continue;
+		fprintf(out, "  %s=%s%s\n", config_options[i].name, value, config_options[i].unit && config_options[i].unit[0] ? "" : "");
+	}
+	return ferror(out) ? -EIO : 0;
+}

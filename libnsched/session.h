@@ -1,0 +1,134 @@
+/* The session: joins sources, evidence, placement, policy, gate and hands, one step at a time. All of it
+ * belongs to the thread that steps; the only things that other threads touch are the registry and the
+ * ranges, which have their own rules. Clock, sources and hands are given, so that the simulator and
+ * the tests run this very code.
+ *
+ *   session.c          life, and the order of a step
+ *   session_threads.c  who is there, where they run, what they are bound to
+ *   session_sources.c  starting, feeding and dropping the sources
+ *   session_memory.c   where the chunks lie
+ *   session_view.c     evidence and placement -> situation
+ *   session_apply.c    plan -> hands, and what is remembered of it */
+#ifndef NSCHED_SESSION_H
+#define NSCHED_SESSION_H
+
+#include "binding.h"
+#include "config.h"
+#include "history.h"
+#include "pure/evidence.h"
+#include "pure/gate.h"
+#include "pure/placement.h"
+#include "pure/plan.h"
+#include "pure/policy.h"
+#include "pure/situation.h"
+#include "ranges.h"
+#include "registry.h"
+#include "sys/actuator.h"
+#include "sys/clock.h"
+#include "sys/source.h"
+
+enum {
+	SESSION_SOURCES = 8,
+	SESSION_PROBES = 256,       /* accesses of a step whose pages are asked for their node, for the local share */
+};
+
+struct session_source {
+	const struct source_ops *ops;
+	void *state;
+	bool on;
+	char why[SOURCE_WHY];       /* why it is off; "" while it is on */
+	struct source_counts counts;/* the last ones, kept when it goes off */
+};
+
+/* A leaf of the evidence with users, as collected in this step. */
+struct session_leaf {
+	uint32_t index;
+	uint32_t pages;
+	uint64_t page;
+};
+
+struct session_totals {
+	uint64_t steps, samples, thread_moves, moved_pages, failed_moves, reverts;
+	uint64_t own_cpu_ns;        /* of the stepping thread, inside steps */
+	struct gate_held held;      /* sums */
+};
+
+struct session {
+	struct nsched_config config;
+	struct machine machine;
+	const struct clock_ops *clock;
+	void *clock_state;
+	const struct actuator_ops *hands;
+	void *hands_state;
+	const struct policy_ops *policy;
+	struct registry *registry;
+	struct ranges *ranges;
+	struct binding binding;
+	struct session_source source[SESSION_SOURCES];
+	unsigned n_sources;
+	bool scan_threads;          /* look into /proc for threads: not in a simulation */
+	pid_t self_tid;             /* the helper's own thread, never served; 0: none */
+
+	struct evidence *evidence;
+	struct placement placement;
+	struct session_leaf *leaf;
+	unsigned n_leaves, room_leaves, next_look;
+	struct situation situation;
+	struct plan plan;
+
+	uint64_t start_ns, last_ns, start_cpu_ns;
+	float page_move_ns;         /* measured: what moving a page takes */
+	unsigned strangers_ms;      /* since threads were looked for that inherited a mask of ours */
+
+	struct { uint64_t addr; uint32_t thread; float weight; } probe[SESSION_PROBES];
+	unsigned n_probes;
+	uint64_t probes_seen;
+
+	struct session_totals totals;
+	struct history history;
+};
+
+struct session_setup {
+	const struct nsched_config *config;
+	struct machine machine;                    /* the session frees it */
+	struct cpu_mask allowed;
+	const struct clock_ops *clock;
+	void *clock_state;
+	const struct actuator_ops *hands;
+	void *hands_state;
+	const struct source_ops *const *sources;   /* those to try, NULL behind the last */
+	struct registry *registry;
+	struct ranges *ranges;
+	bool scan_threads;
+};
+
+/* 0; -ENOMEM; -EINVAL: the policy of the configuration does not exist. The machine is freed either way. */
+int session_init(struct session *session, const struct session_setup *setup);
+
+/* Stops the sources and gives the threads their CPUs back; what was counted can still be reported. */
+void session_stop(struct session *session);
+
+/* Frees the rest, after session_stop. */
+void session_free(struct session *session);
+
+/* In the child of a fork: frees what was inherited and touches nothing else. */
+void session_forked(struct session *session);
+
+/* One look at the evidence: the number of moves made. */
+int session_step(struct session *session);
+
+/* ---- between the files of the session -------------------------------------------------------------- */
+
+uint64_t session_now_ms(const struct session *session);
+void session_start_sources(struct session *session, const struct source_ops *const *sources);
+void session_stop_sources(struct session *session);
+void session_poll_sources(struct session *session);
+void session_update_threads(struct session *session, uint64_t passed_ns);
+void session_release_threads(struct session *session);
+void session_add_hints(struct session *session, uint64_t passed_ns);
+void session_locate(struct session *session);
+void session_count_local(struct session *session);
+int session_view(struct session *session);
+int session_apply(struct session *session);
+
+#endif

@@ -1,0 +1,92 @@
+#include <errno.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "sys/threads.h"
+
+enum {
+	STRANGERS_MS = 1000,    /* how often unregistered threads are looked at that may have inherited a mask of ours */
+	LOAD_NS = 500000000,    /* time over which a thread's load is taken */
+	TIMES_EACH_STEP = 64,   /* threads asked for their CPU in one step: 10 us each in /proc, so less than 1 % of a step */
+};
+
+static void found(void *arg, pid_t tid)
+{
+	struct session *s = arg;
+	if (tid == s->self_tid || registry_find(s->registry, tid)) return;
+	if (s->config.threads == THREADS_ALL) registry_add(s->registry, tid, false);
+	else binding_release_stranger(&s->binding, tid);
+}
+
+static void look_for_threads(struct session *s, uint64_t passed_ns)
+{
+	s->strangers_ms += (unsigned)(passed_ns / 1000000);
+	if (!s->scan_threads) return;
+	if (s->config.threads != THREADS_ALL && s->strangers_ms < STRANGERS_MS) return;
+	s->strangers_ms = 0;
+	threads_scan(found, s);
+}
+
+static void announce(struct session *s, struct nsched_thread *t)
+{
+	for (unsigned i = 0; i < s->n_sources; i++)
+		if (s->source[i].on && s->source[i].ops->thread_add) s->source[i].ops->thread_add(s->source[i].state, t->number, t->tid);
+	t->watched = true;
+	binding_look(&s->binding, t);
+}
+
+static void forget(struct session *s, struct nsched_thread *t)
+{
+	for (unsigned i = 0; t->watched && i < s->n_sources; i++)
+		if (s->source[i].on && s->source[i].ops->thread_remove) s->source[i].ops->thread_remove(s->source[i].state, t->number);
+	evidence_forget_thread(s->evidence, t->number);
+	ranges_forget_thread(s->ranges, t->number);
+	registry_free_slot(s->registry, t);
+}
+
+/* The kernel counts in ticks of 10 ms: over half a second that is good to 2 %. */
+static void look_load(const struct session *s, struct nsched_thread *t, uint64_t ticks)
+{
+	uint64_t passed = s->last_ns - t->ticks_ns;
+	if (t->ticks_ns && passed < LOAD_NS) return;
+	if (t->ticks_ns) t->load = (float)(ticks - t->ticks) * (1e9f / (float)sysconf(_SC_CLK_TCK)) / (float)passed;
+	t->ticks = ticks;
+	t->ticks_ns = s->last_ns;
+}
+
+static void look_where(struct session *s, struct nsched_thread *t)
+{
+	struct thread_times times;
+	int bound = atomic_load(&t->bound), ret = threads_times(t->tid, &times);
+	if (ret == -ENOENT || ret == -ESRCH) {
+		registry_leave(t);
+		return;
+	}
+	unsigned node = ret || times.cpu_os >= MACHINE_CPUS ? REGISTRY_UNKNOWN_CPU : s->registry->node_of_cpu[times.cpu_os];
+	if (!ret) look_load(s, t, times.ticks);
+	if (bound >= 0) t->node = bound;
+	else t->node = node == REGISTRY_UNKNOWN_CPU ? REGISTRY_NO_NODE : (int)node;
+}
+
+void session_update_threads(struct session *s, uint64_t passed_ns)
+{
+	look_for_threads(s, passed_ns);
+	uint32_t n = atomic_load(&s->registry->n), asked = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		/* begin somewhere else each time, so that all get their turn where not all can be asked */
+		struct nsched_thread *t = registry_at(s->registry, (k + (uint32_t)s->totals.steps * TIMES_EACH_STEP) % n);
+		int state = atomic_load(&t->state);
+		if (state == THREAD_LIVE && !t->watched) announce(s, t);
+		if (state == THREAD_LIVE && s->scan_threads && asked++ < TIMES_EACH_STEP) look_where(s, t);
+		else if (atomic_load(&t->bound) >= 0) t->node = atomic_load(&t->bound);
+		if (atomic_load(&t->state) == THREAD_GONE) forget(s, t);
+	}
+}
+
+void session_release_threads(struct session *s)
+{
+	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+		struct nsched_thread *t = registry_at(s->registry, i);
+		if (atomic_load(&t->state) == THREAD_LIVE) binding_release(&s->binding, t);
+	}
+}

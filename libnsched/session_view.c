@@ -1,0 +1,108 @@
+#include <errno.h>
+#include <math.h>
+
+#include "session.h"
+
+/* A chunk counts from this many ticks of weight on: a sample at 250 Hz and a bit, so that one stray
+ * sample moves nothing. */
+enum { TICKS_LEAST = 20, NO_INDEX = 0xffff };
+
+/* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. */
+#define LOAD_LEAST 0.15f
+
+static uint32_t ms_since(uint64_t then_ms, uint64_t now_ms)
+{
+	uint64_t ms = now_ms - then_ms;
+	return then_ms == 0 ? UINT32_MAX : ms > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)ms;
+}
+
+static int view_threads(struct session *s, uint16_t *index)
+{
+	uint64_t now = session_now_ms(s);
+	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+		struct nsched_thread *t = registry_at(s->registry, i);
+		index[i] = NO_INDEX;
+		if (atomic_load(&t->state) != THREAD_LIVE || t->node < 0 || t->load < LOAD_LEAST) continue;
+		struct situation_thread *v = situation_add_thread(&s->situation);
+		if (!v) return -ENOMEM;
+		index[i] = (uint16_t)(s->situation.n_threads - 1);
+		*v = (struct situation_thread){ .number = t->number, .node = (int16_t)t->node, .bound = atomic_load(&t->bound) >= 0,
+		                                .fixed = atomic_load(&t->fixed), .load = t->load,
+		                                .moved_ms_ago = ms_since(t->moved_ms, now) };
+	}
+	return 0;
+}
+
+static unsigned ticks_of(const struct evidence_chunk *chunk)
+{
+	unsigned sum = chunk->others;
+	for (unsigned u = 0; u < chunk->n_users; u++) sum += chunk->user[u].weight;
+	return sum;
+}
+
+/* Latency of a thread to the chunk as it lies now; what is not known counts as local. */
+static float latency_now(const struct session *s, int node, const struct situation_chunk *c)
+{
+	float sum = 0, shares = 0;
+	for (unsigned k = 0; k < SITUATION_WHERE && c->where[k].node >= 0; k++) {
+		sum += c->where[k].share * s->machine.latency_ns[node][c->where[k].node];
+		shares += c->where[k].share;
+	}
+	return shares > 0 ? sum / shares : (float)MACHINE_LOCAL_NS;
+}
+
+static int view_chunk(struct session *s, const struct session_leaf *leaf, const uint16_t *index, float tick_share)
+{
+	const struct evidence_chunk *chunk = evidence_chunk(s->evidence, leaf->index);
+	const struct placement_entry *where = placement_entry(&s->placement, leaf->index, chunk);
+	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT || ticks_of(chunk) < TICKS_LEAST) return 0;
+	struct situation_chunk *c = situation_add_chunk(&s->situation);
+	if (!c) return -ENOMEM;
+	c->page = leaf->page;
+	c->pages = leaf->pages;
+	c->fixed = where->flags & PLACEMENT_FIXED;
+	c->moved_ms_ago = where->flags & PLACEMENT_MOVED ? placement_age_ms(where->moved, session_now_ms(s)) : UINT32_MAX;
+	for (unsigned k = 0; k < PLACEMENT_NODES && where->where[k].share; k++) {
+		c->where[k].node = where->where[k].node;
+		c->where[k].share = (float)where->where[k].share / PLACEMENT_WHOLE;
+	}
+	for (unsigned u = 0; u < chunk->n_users; u++) {
+		uint16_t t = index[chunk->user[u].thread];
+		if (t == NO_INDEX) continue;
+		struct situation_use *use = situation_add_use(&s->situation);
+		if (!use) return -ENOMEM;
+		use->thread = t;
+		use->rate = (float)chunk->user[u].weight * tick_share / latency_now(s, s->situation.thread[t].node, c);
+	}
+	if (!c->n_uses) s->situation.n_chunks--;
+	return 0;
+}
+
+/* Samples are time, and time at a node that is asked for more than it serves is longer by its stretch:
+ * what was just counted as accesses is too much by that. The demand that explains both is the one whose
+ * stretch is the root of the one counted, since demand x stretch = what was counted. */
+static void take_out_stretch(struct session *s)
+{
+	struct situation *v = &s->situation;
+	float counted[MACHINE_NODES] = { 0 };
+	for (unsigned c = 0; c < v->n_chunks; c++)
+		for (unsigned k = 0; k < SITUATION_WHERE && v->chunk[c].where[k].node >= 0; k++)
+			counted[v->chunk[c].where[k].node] += v->chunk[c].where[k].share * situation_traffic(v, &v->chunk[c]);
+	for (unsigned c = 0; c < v->n_chunks; c++) {
+		int n = v->chunk[c].where[0].node;
+		float stretch = n < 0 ? 1 : sqrtf(counted[n] / s->machine.node[n].lines_per_ns);
+		for (unsigned u = 0; stretch > 1 && u < v->chunk[c].n_uses; u++) v->use[v->chunk[c].first_use + u].rate /= stretch;
+	}
+}
+
+int session_view(struct session *s)
+{
+	uint16_t index[REGISTRY_THREADS];
+	situation_clear(&s->situation);
+	int ret = view_threads(s, index);
+	double window = evidence_window_ns(s->evidence);
+	float tick_share = window > 0 ? (float)(EVIDENCE_TICK_NS / window) : 0;
+	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share);
+	if (!ret) take_out_stretch(s);
+	return ret;
+}

@@ -1,0 +1,62 @@
+#include "sys/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Fields of proc(5)'s stat, counted behind the name, which may hold anything: state is 3. */
+enum { FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_CPU = 39, FIELD_AFTER_NAME = 3, STAT_BYTES = 1024 };
+
+int threads_scan(threads_found *found, void *arg)
+{
+	DIR *dir = opendir("/proc/self/task");
+	if (!dir) return -errno;
+	int n = 0;
+	for (struct dirent *d; (d = readdir(dir));) {
+		char *end;
+		long tid = strtol(d->d_name, &end, 10);
+		if (tid <= 0 || *end) continue;
+		found(arg, (pid_t)tid);
+		n++;
+	}
+	closedir(dir);
+	return n;
+}
+
+int threads_parse_stat(const char *text, struct thread_times *times)
+{
+	const char *p = strrchr(text, ')');
+	if (!p) return -EINVAL;
+	memset(times, 0, sizeof *times);
+	p++;
+	for (int field = FIELD_AFTER_NAME; field <= FIELD_CPU; field++) {
+		if (*p++ != ' ' || !*p) return -EINVAL;
+		char *end;
+		unsigned long long value = strtoull(p, &end, 10);
+		if (field == FIELD_UTIME || field == FIELD_STIME) times->ticks += value;
+		if (field == FIELD_CPU) {
+			if (end == p) return -EINVAL;
+			times->cpu_os = (unsigned)value;
+		}
+		p += strcspn(p, " \n");
+	}
+	return 0;
+}
+
+int threads_times(pid_t tid, struct thread_times *times)
+{
+	char name[64], text[STAT_BYTES];
+	snprintf(name, sizeof name, "/proc/self/task/%d/stat", (int)tid);
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) return -errno;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	int ret = n < 0 ? -errno : 0;
+	close(fd);
+	if (ret) return ret;
+	text[n] = 0;
+	return threads_parse_stat(text, times);
+}

@@ -1,0 +1,145 @@
+#define _GNU_SOURCE
+#include "report_name.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "libnsched/pure/filename.h"
+
+/* Who tells a rank its number. The innermost launcher first: under `mpirun` in a Slurm job every rank
+ * has SLURM_PROCID=0. Slurm's batch script itself has SLURM_PROCID too, but no step. */
+static const struct launcher {
+	const char *rank, *ranks, *only_with;
+} launchers[] = {
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
+	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL },
+	{ "PMI_RANK", "PMI_SIZE", NULL },
+	{ "PALS_RANKID", NULL, NULL },
+	{ "FLUX_TASK_RANK", "FLUX_JOB_SIZE", NULL },
+	{ "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID" },
+};
+
+/* The rank as text, or NULL if there is none; *several tells whether it is one of many. */
+static const char *own_rank(int *several)
+{
+	*several = 0;
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		const struct launcher *launcher = &launchers[i];
+		const char *rank = getenv(launcher->rank);
+		const char *ranks = launcher->ranks == NULL ? NULL : getenv(launcher->ranks);
+
+		if (rank == NULL || (launcher->only_with != NULL && getenv(launcher->only_with) == NULL))
+			continue;
+		*several = ranks == NULL || strcmp(ranks, "1") != 0;
+		return rank;
+	}
+	return NULL;
+}
+
+/* What stands for %`letter`, or NULL. */
+static const char *placeholder(char letter, char text[HOST_NAME_MAX + 1])
+{
+	int several;
+	const char *rank;
+
+	switch (letter) {
+	case '%': return "%";
+	case 'p': snprintf(text, HOST_NAME_MAX + 1, "%ld", (long)getpid()); return text;
+	case 'h': return gethostname(text, HOST_NAME_MAX + 1) == 0 ? text : "host";
+	case 'r': rank = own_rank(&several); return rank == NULL ? "0" : rank;
+	default: return NULL;
+	}
+}
+
+/* Appends; 0 or -ENAMETOOLONG. */
+static int append(char *file, size_t bytes, size_t *length, const char *text, size_t text_length)
+{
+	if (*length + text_length >= bytes) {
+		complain("the report's name is longer than %zu bytes", bytes - 1);
+		return -ENAMETOOLONG;
+	}
+	memcpy(file + *length, text, text_length);
+	*length += text_length;
+	file[*length] = '\0';
+	return 0;
+}
+
+static int expand(const char *pattern, char *file, size_t bytes, size_t length)
+{
+	char text[HOST_NAME_MAX + 1] = "";
+	int result = 0;
+
+	while (result == 0 && *pattern != '\0') {
+		size_t plain = strcspn(pattern, "%");
+
+		result = append(file, bytes, &length, pattern, plain);
+		pattern += plain;
+		if (result < 0 || *pattern == '\0')
+			break;
+
+		const char *value = placeholder(pattern[1], text);
+
+		if (value == NULL) {
+			complain("the report's name has \"%.2s\"; known are %%p (process), %%h (machine), %%r (rank) and %%%%", pattern);
+			return -EINVAL;
+		}
+		result = append(file, bytes, &length, value, strlen(value));
+		pattern += 2;
+	}
+	return result;
+}
+
+static int own_for_each_rank(const char *pattern, char *file, size_t bytes)
+{
+	char copy[PATH_MAX], word[32];
+	int several;
+	const char *rank = own_rank(&several);
+
+	if (rank == NULL || !several || strstr(pattern, "%p") != NULL || strstr(pattern, "%r") != NULL)
+		return 0;
+	snprintf(copy, sizeof(copy), "%s", file);
+	snprintf(word, sizeof(word), "rank%.20s", rank);
+	if (filename_insert(copy, word, file, bytes) >= 0)
+		return 0;
+	complain("the report's name is longer than %zu bytes", bytes - 1);
+	return -ENAMETOOLONG;
+}
+
+/* A job must not run for a day and then find no place for its report. */
+static int folder_takes_it(const char *file)
+{
+	char folder[PATH_MAX];
+	int length = (int)(strrchr(file, '/') - file);
+
+	snprintf(folder, sizeof(folder), "%.*s", length == 0 ? 1 : length, file);
+	if (access(folder, W_OK | X_OK) == 0)
+		return 0;
+	complain("no report can be written into %s: %s", folder, strerror(errno));
+	return -errno;
+}
+
+int report_name(const char *pattern, char *file, size_t bytes)
+{
+	char here[PATH_MAX];
+	size_t length = 0;
+	int result = 0;
+
+	file[0] = '\0';
+	if (pattern[0] == '\0' || strcmp(pattern, "-") == 0)
+		return append(file, bytes, &length, pattern, strlen(pattern));
+	if (pattern[0] != '/' && getcwd(here, sizeof(here)) != NULL) {
+		result = append(file, bytes, &length, here, strlen(here));
+		if (result == 0 && strcmp(here, "/") != 0)
+			result = append(file, bytes, &length, "/", 1);
+	}
+	if (result == 0)
+		result = expand(pattern, file, bytes, length);
+	if (result == 0)
+		result = own_for_each_rank(pattern, file, bytes);
+	return result < 0 || strchr(file, '/') == NULL ? result : folder_takes_it(file);
+}
