@@ -14,7 +14,7 @@ enum {
 	CACHE_BUCKETS = 1024,   /* a power of two, above it */
 	PASSAGES = 160,         /* of them, those that lead out to a caller, 520 bytes more each */
 	FRESH_TICKS = 16,       /* polls for which a recipe holds unchecked: a second or two */
-	CALLERS = 3,            /* frames above the sample that are looked at */
+	CALLERS = 3,            /* frames above the sample that are looked at, where it gives nothing */
 };
 
 enum { NO_PASSAGE = 0xffff };
@@ -256,7 +256,8 @@ unsigned operand_resolve(struct operand_decoder *d, const struct regs *regs, uin
 		setting.fixed_end = entry->fixed_end;
 		recipe_fill(&entry->recipe, &setting);
 		count = recipe_use(&entry->recipe, &setting, addrs, count, most);
-	} while (entry->passage != NO_PASSAGE && depth++ < CALLERS && count < most && go_to_caller(d, entry, &setting));
+		/* What the callers touch counts where this function touches nothing. */
+	} while (count == 0 && entry->passage != NO_PASSAGE && depth++ < CALLERS && go_to_caller(d, entry, &setting));
 	if (count)
 		d->counts.resolved++;
 	else

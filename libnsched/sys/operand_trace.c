@@ -325,7 +325,7 @@ void trace_recipe(struct trace *t, const struct trace_ask *ask, struct recipe *r
 			break;
 	}
 	recipe->lost = touches_lost(t);
-	if (loop.edge < 0)
+	if (loop.edge < 0 && !recipe->gathers)
 		find_caller(t, &loop, recipe, passage);
 	recipe_settle(recipe, passage, &t->slots);
 }

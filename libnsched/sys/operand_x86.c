@@ -6,6 +6,8 @@
 
 #if defined(__x86_64__)
 
+enum { EVEX = 0x62 }; /* the first byte of every AVX-512 instruction; in 64-bit code of nothing else */
+
 struct x86 {
 	csh handle;
 	cs_insn *insn; /* Capstone's room for one instruction, used anew each time */
@@ -125,10 +127,20 @@ static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t 
 {
 	struct x86 *x = state;
 	uint8_t mem_at[X86_OPERANDS] = { 0 };
+	const uint8_t *begin = code;
+	size_t whole = bytes;
 
+	if (bytes && code[0] == EVEX)
+		return x86_vex_decode(code, bytes, at, insn);
 	if (!cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn))
-		return false;
-	*insn = (struct insn){ .at = x->insn->address, .bytes = (uint8_t)x->insn->size, .sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG };
+		return whole && x86_vex_decode(begin, whole, at, insn);
+	*insn = (struct insn){
+		.at = x->insn->address,
+		.bytes = (uint8_t)x->insn->size,
+		.sets = INSN_NO_REG,
+		.factor = INSN_NO_REG,
+		.saves = INSN_NO_REG,
+	};
 	take_memory(x->insn, insn, mem_at);
 	x86_effect(x->insn, mem_at, insn);
 	take_save(x->insn, insn);

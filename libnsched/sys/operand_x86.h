@@ -1,4 +1,4 @@
-/* Between the two files of the x86-64 decoder, the only ones that know Capstone. */
+/* Between the files of the x86-64 decoder, the only ones that know Capstone. */
 #ifndef NSCHED_OPERAND_X86_H
 #define NSCHED_OPERAND_X86_H
 
@@ -22,5 +22,8 @@ struct form x86_address(const cs_insn *in, const cs_x86_op *op);
 
 /* Fills what the instruction sets; mem_at[i] is 1 + the index of operand i in out->mem, or 0. */
 void x86_effect(const cs_insn *in, const uint8_t mem_at[X86_OPERANDS], struct insn *out);
+
+/* Decodes an EVEX or VEX instruction by itself; false if the bytes are none. */
+bool x86_vex_decode(const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn);
 
 #endif

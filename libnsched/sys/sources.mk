@@ -8,6 +8,7 @@ SOURCES_FILES = \
   libnsched/sys/operand_form.h libnsched/sys/operand_form.c \
   libnsched/sys/operand_insn.h libnsched/sys/operand_x86.h \
   libnsched/sys/operand_x86.c libnsched/sys/operand_x86_effect.c \
+  libnsched/sys/operand_x86_vex.c \
   libnsched/sys/operand_recipe.h libnsched/sys/operand_recipe.c \
   libnsched/sys/operand_state.h libnsched/sys/operand_state.c \
   libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \
