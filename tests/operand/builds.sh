@@ -1,5 +1,5 @@
 # Builds of the kernels, for fast and table. Expects to run in the top build directory, with srcdir set.
-# A build is COMPILER-LEVEL: gcc-O0 ... clang-O3-avx2.
+# A build is COMPILER-LEVEL: gcc-O0 ... clang-O3-avx512.
 
 kernels=$srcdir/tests/operand/kernels.c
 checker=tests/operand/libchecker.a
@@ -13,12 +13,16 @@ compilers() { for cc in gcc clang; do command -v $cc >/dev/null 2>&1 && echo $cc
 levels() {
 	echo O0 O1 O2 O3
 	if grep -qw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then echo O3-avx2; fi
+	if grep -w avx512vl /proc/cpuinfo | grep -w avx512dq | grep -qw avx512bw; then echo O3-avx512; fi
 }
 
 # build COMPILER LEVEL OUTPUT
 build() {
 	case $2 in
 	*-avx2) flags="-${2%-avx2} -mavx2 -mfma" ;;
+	*-avx512)
+		flags="-${2%-avx512} -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512"
+		;;
 	*) flags=-$2 ;;
 	esac
 	$1 -std=gnu11 $flags $include -c "$kernels" -o "$3.o" &&
