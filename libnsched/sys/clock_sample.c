@@ -1,14 +1,29 @@
 #include "clock_sample.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+/* True if this process may read its own code. */
+static bool code_readable(void)
+{
+	uint8_t byte;
+	struct operand_piece piece = { (uint64_t)(uintptr_t)&clock_samples_open, &byte, sizeof(byte) };
+
+	return operand_code_self.read(operand_code_self.arg, &piece, 1) == 1;
+}
+
 int clock_samples_open(struct clock_samples *samples, char why[SOURCE_WHY])
 {
-	int err = operand_open(&operand_code_self, &samples->decoder);
+	int err;
 
+	if (!code_readable()) {
+		snprintf(why, SOURCE_WHY, "code can't be read: process_vm_readv and /proc/self/mem are refused");
+		return -EPERM;
+	}
+	err = operand_open(&operand_code_self, &samples->decoder);
 	if (err == -ENOTSUP)
 		snprintf(why, SOURCE_WHY, "no operand decoder for this architecture");
 	else if (err)

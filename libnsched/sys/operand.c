@@ -103,7 +103,7 @@ static void forget_all(struct operand_decoder *d)
 /* A register that points into the thread's stack near its top, where a frame pointer points. */
 static unsigned frame_register(const struct operand_decoder *d, const struct regs *regs)
 {
-	return recipe_in_frames(regs->gpr[d->arch->frame], regs->gpr[GPR_SP]) ? d->arch->frame : GPRS;
+	return recipe_in_frames(regs->gpr[d->arch->frame], regs->gpr[GPR_SP]) ? d->arch->frame : INSN_NO_REG;
 }
 
 static void make_recipe(struct operand_decoder *d, const struct recipe_setting *setting, struct entry *entry)

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -25,10 +26,29 @@ static unsigned read_pieces(pid_t pid, const struct operand_piece *pieces, unsig
 	return whole;
 }
 
+/* The same through /proc, for seccomp filters that know process_vm_readv only as a debugger's call. */
+static unsigned read_proc(const struct operand_piece *pieces, unsigned count)
+{
+	int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	unsigned whole = 0;
+
+	if (fd < 0)
+		return 0;
+	while (whole < count &&
+	       pread(fd, pieces[whole].to, pieces[whole].bytes, (off_t)pieces[whole].from) == (ssize_t)pieces[whole].bytes)
+		whole++;
+	close(fd);
+	return whole;
+}
+
 static unsigned read_self(void *arg, const struct operand_piece *pieces, unsigned count)
 {
+	unsigned whole;
+
 	(void)arg;
-	return read_pieces(getpid(), pieces, count);
+	errno = 0;
+	whole = read_pieces(getpid(), pieces, count);
+	return whole == 0 && (errno == EPERM || errno == ENOSYS) ? read_proc(pieces, count) : whole;
 }
 
 unsigned operand_code_read_other(void *arg, const struct operand_piece *pieces, unsigned count)

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operand_state.h"
+
 enum {
 	WAY_LOOP = 128,  /* instructions followed round a loop; longer bodies are followed in part */
 	WAY_LINE = 40,   /* operands taken on the way back outside of loops: what ran longer ago is over; the
 	                  * way itself goes on, to find the caller */
 	AHEAD_LINE = 24, /* forwards outside of loops */
-	SLOTS = 32,      /* while a recipe is made; RECIPE_SLOTS of them are kept */
 	LOOP_TRIES = 3,  /* enclosing loops tried while the inner ones touch no data */
 	SAME_BYTES = 4096, /* operands this near to each other are one: same page, most likely same array */
 };
@@ -34,8 +35,7 @@ struct trace {
 	struct form reached[GPRS];    /* the registers at the end of the way */
 	int end;                      /* where it ended */
 
-	struct slot slot[SLOTS];
-	unsigned slots;
+	struct slots slots;
 };
 
 struct trace *trace_create(void)
@@ -51,130 +51,6 @@ void trace_destroy(struct trace *trace)
 struct insn *trace_insns(struct trace *trace)
 {
 	return trace->insn;
-}
-
-/* ---- what an instruction does to a state ------------------------------------------------------------ */
-
-static void lose_all(struct form state[GPRS], uint32_t lost)
-{
-	for (unsigned r = 0; r < GPRS; r++)
-		if (lost & UINT32_C(1) << r)
-			state[r] = form_lost();
-}
-
-/* A source for a new slot, or for one that is the same; lost if something in it is lost or there is no
- * room. */
-static struct form slot_source(struct trace *t, const struct slot *slot)
-{
-	unsigned i = 0;
-
-	if (!form_known(&slot->at) || !form_known(&slot->by))
-		return form_lost();
-	while (i < t->slots && (t->slot[i].bytes != slot->bytes || t->slot[i].is_signed != slot->is_signed ||
-	                        t->slot[i].at.add != slot->at.add || !form_parallel(&t->slot[i].at, &slot->at) ||
-	                        t->slot[i].by.add != slot->by.add || !form_parallel(&t->slot[i].by, &slot->by)))
-		i++;
-	if (i == SLOTS)
-		return form_lost();
-	if (i == t->slots)
-		t->slot[t->slots++] = *slot;
-	return form_source(FORM_SLOT + i);
-}
-
-static struct form product(struct trace *t, const struct form *a, const struct form *b)
-{
-	struct form zero = form_const(0);
-	struct slot slot = { .at = *a, .by = *b };
-
-	if (form_known(a) && a->terms == 0)
-		return form_sum(&zero, b, a->add);
-	if (form_known(b) && b->terms == 0)
-		return form_sum(&zero, a, b->add);
-	return slot_source(t, &slot);
-}
-
-/* What `sets` becomes, given the registers before. */
-static struct form result(struct trace *t, const struct insn *insn, const struct form state[GPRS])
-{
-	struct form value = form_substitute(&insn->value, state);
-
-	if (insn->load) {
-		struct slot slot = { .bytes = insn->load_bytes, .is_signed = insn->load_signed };
-		struct form loaded;
-
-		slot.at = form_substitute(&insn->mem[insn->load - 1], state);
-		loaded = slot_source(t, &slot);
-		value = form_sum(&value, &loaded, 1);
-	}
-	if (insn->factor != INSN_NO_REG)
-		value = product(t, &value, &state[insn->factor]);
-	return form_half(&value, (enum form_cut)insn->cut);
-}
-
-static void step(struct trace *t, const struct insn *insn, struct form state[GPRS])
-{
-	struct form value = form_lost();
-
-	if (insn->sets != INSN_NO_REG)
-		value = result(t, insn, state);
-	lose_all(state, insn->lost);
-	if (insn->sets != INSN_NO_REG)
-		state[insn->sets] = value;
-}
-
-/* If exactly one register of the value is not known before, the result tells it: after mov a, b the
- * value of b is a's. */
-static void infer(const struct insn *insn, const struct form *after, struct form state[GPRS])
-{
-	struct form rest = form_const(insn->value.add);
-	unsigned unknown = GPRS;
-
-	for (unsigned i = 0; i < insn->value.terms; i++) {
-		unsigned r = insn->value.from[i];
-
-		if (form_known(&state[r])) {
-			rest = form_sum(&rest, &state[r], insn->value.times[i]);
-		} else {
-			if (unknown != GPRS || insn->value.times[i] != 1)
-				return;
-			unknown = r;
-		}
-	}
-	if (unknown != GPRS)
-		state[unknown] = form_sum(after, &rest, -1);
-}
-
-/* A register that is lost from here to the sample, but was saved: it is what is in memory. */
-static void unsave(struct trace *t, const struct insn *insn, struct form state[GPRS])
-{
-	struct slot slot = { .bytes = 8 };
-
-	if (insn->saves == INSN_NO_REG || form_known(&state[insn->saves]))
-		return;
-	slot.at = form_substitute(&insn->saved_at, state);
-	state[insn->saves] = slot_source(t, &slot);
-}
-
-/* Takes back what the instruction does to `sets`. */
-static void unset(const struct insn *insn, struct form state[GPRS])
-{
-	struct form after;
-
-	lose_all(state, insn->lost);
-	if (insn->sets == INSN_NO_REG)
-		return;
-	after = state[insn->sets];
-	state[insn->sets] = form_lost();
-	if (insn->load || insn->factor != INSN_NO_REG || !form_known(&after) || !form_known(&insn->value))
-		return;
-	infer(insn, &after, state);
-}
-
-/* The state before an instruction, from the state after it. */
-static void undo(struct trace *t, const struct insn *insn, struct form state[GPRS])
-{
-	unset(insn, state);
-	unsave(t, insn, state);
 }
 
 /* ---- collecting operands ---------------------------------------------------------------------------- */
@@ -295,7 +171,7 @@ static void go_back(struct trace *t, struct recipe *recipe, int at, const struct
 	for (int i = previous(t, at, loop); i >= 0 && t->ways < WAY_LOOP && !seen[i]; i = previous(t, i, loop)) {
 		seen[i] = true;
 		t->end = i;
-		undo(t, &t->insn[i], state);
+		state_undo(&t->slots, &t->insn[i], state);
 		t->way[t->ways] = i;
 		memcpy(t->before[t->ways], state, sizeof(t->reached));
 		t->ways++;
@@ -314,13 +190,13 @@ static void replay(struct trace *t, struct recipe *recipe)
 {
 	struct form state[GPRS];
 
-	lose_all(state, UINT32_MAX);
+	state_lose(state, UINT32_MAX);
 	for (unsigned k = t->ways; k-- > 0;) {
 		for (unsigned r = 0; r < GPRS; r++)
 			if (form_known(&t->before[k][r]))
 				state[r] = t->before[k][r];
 		memcpy(t->before[k], state, sizeof(state));
-		step(t, &t->insn[t->way[k]], state);
+		state_step(&t->slots, &t->insn[t->way[k]], state);
 	}
 	for (unsigned k = 0; k < t->ways; k++)
 		collect(t, recipe, t->way[k], t->before[k]);
@@ -335,7 +211,7 @@ static void go_ahead(struct trace *t, struct recipe *recipe, int at, const struc
 	at_sample(state);
 	for (unsigned k = 0; k < most && i >= 0; k++) {
 		collect(t, recipe, i, state);
-		step(t, &t->insn[i], state);
+		state_step(&t->slots, &t->insn[i], state);
 		i = next(t, i, loop);
 		if (i == at)
 			break;
@@ -397,7 +273,7 @@ static struct loop loop_around(const struct trace *t, int at, const struct loop 
 static void follow(struct trace *t, struct recipe *recipe, int at, const struct loop *loop)
 {
 	memset(t->done, 0, sizeof(t->done));
-	t->slots = 0;
+	t->slots.count = 0;
 	go_back(t, recipe, at, loop);
 	replay(t, recipe);
 	go_ahead(t, recipe, at, loop);
@@ -412,98 +288,6 @@ static bool touches_lost(const struct trace *t)
 			return true;
 	}
 	return false;
-}
-
-/* A bit for each slot that the form needs, and that those need. */
-static uint32_t slots_needed(const struct trace *t, const struct form *form)
-{
-	uint64_t needs = form_needs(form) >> FORM_SLOT;
-
-	for (unsigned i = SLOTS; i-- > 0;) /* a slot needs earlier ones only */
-		if (needs & 1u << i)
-			needs |= (form_needs(&t->slot[i].at) | form_needs(&t->slot[i].by)) >> FORM_SLOT;
-	return (uint32_t)needs;
-}
-
-static void renumber(struct form *form, const uint8_t moved[SLOTS])
-{
-	for (unsigned k = 0; form_known(form) && k < form->terms; k++)
-		if (form->from[k] >= FORM_SLOT)
-			form->from[k] = (uint8_t)(FORM_SLOT + moved[form->from[k] - FORM_SLOT]);
-}
-
-/* Adds what the form needs to the slots kept; false, and nothing added, if there is no room. */
-static bool keep_slots(const struct trace *t, uint32_t *kept, const struct form *form)
-{
-	uint32_t with = *kept | slots_needed(t, form);
-
-	if (__builtin_popcount(with) > RECIPE_SLOTS)
-		return false;
-	*kept = with;
-	return true;
-}
-
-/* The operand, of those in `left`, that needs the fewest slots more: so that as many as can be, of as many
- * arrays as can be, find room. The nearest of equals. */
-static unsigned cheapest(const struct trace *t, const struct recipe *recipe, unsigned left, uint32_t kept)
-{
-	unsigned best = 0;
-	int least = SLOTS + 1;
-
-	for (unsigned i = 0; i < recipe->operands; i++) {
-		int more = __builtin_popcount(slots_needed(t, &recipe->operand[i]) & ~kept);
-
-		if (left & 1u << i && more < least) {
-			least = more;
-			best = i;
-		}
-	}
-	return best;
-}
-
-/* Drops operands that need more slots than a recipe has; returns the slots that the others need. */
-static uint32_t settle_operands(const struct trace *t, struct recipe *recipe)
-{
-	unsigned left = (1u << recipe->operands) - 1, chosen = 0, operands = 0;
-	uint32_t kept = 0;
-
-	while (left) {
-		unsigned i = cheapest(t, recipe, left, kept);
-
-		left &= ~(1u << i);
-		if (keep_slots(t, &kept, &recipe->operand[i]))
-			chosen |= 1u << i;
-	}
-	for (unsigned i = 0; i < recipe->operands; i++)
-		if (chosen & 1u << i)
-			recipe->operand[operands++] = recipe->operand[i];
-	recipe->operands = (uint8_t)operands;
-	return kept;
-}
-
-/* Drops operands, then registers of the caller, that need more slots than a recipe has; and the slots
- * that none needs. */
-static void settle_slots(const struct trace *t, struct recipe *recipe, struct passage *passage)
-{
-	uint8_t moved[SLOTS] = { 0 };
-	uint32_t kept = settle_operands(t, recipe);
-
-	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
-		if (form_known(&passage->gpr[r]) && !keep_slots(t, &kept, &passage->gpr[r]))
-			passage->gpr[r] = form_lost();
-	for (unsigned i = 0; i < SLOTS; i++) {
-		if (!(kept & 1u << i))
-			continue;
-		moved[i] = recipe->slots;
-		recipe->slot[recipe->slots] = t->slot[i];
-		renumber(&recipe->slot[recipe->slots].at, moved);
-		renumber(&recipe->slot[recipe->slots].by, moved);
-		recipe->slots++;
-	}
-	for (unsigned i = 0; i < recipe->operands; i++)
-		renumber(&recipe->operand[i], moved);
-	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
-		renumber(&passage->gpr[r], moved);
 }
 
 /* The caller, if the way went back to the entry and the return address can be found. What nothing leads
@@ -543,5 +327,5 @@ void trace_recipe(struct trace *t, const struct trace_ask *ask, struct recipe *r
 	recipe->lost = touches_lost(t);
 	if (loop.edge < 0)
 		find_caller(t, &loop, recipe, passage);
-	settle_slots(t, recipe, passage);
+	recipe_settle(recipe, passage, &t->slots);
 }

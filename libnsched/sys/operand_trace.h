@@ -9,36 +9,9 @@
 #define NSCHED_OPERAND_TRACE_H
 
 #include "operand_insn.h"
+#include "operand_recipe.h"
 
-enum {
-	RECIPE_OPERANDS = 8, /* addresses kept; a loop with more is sampled often enough to show the others */
-	RECIPE_SLOTS = 12,    /* pieces of memory read and products made for one sample */
-	TRACE_INSNS = 320,   /* instructions looked at around a sample */
-};
-
-/* What is worked out when the recipe is used, in this order: each may need those before it. */
-struct slot {
-	struct form at;   /* memory is read here... */
-	struct form by;
-	uint8_t bytes;    /* ...so much of it, or, if 0, the slot is at times by */
-	bool is_signed;
-};
-
-/* The registers in the caller at the call that led here, over the recipe's slots too; those not known
- * are lost. The return address lies at gpr[GPR_SP]. */
-struct passage {
-	struct form gpr[GPRS];
-};
-
-struct recipe {
-	struct form operand[RECIPE_OPERANDS];
-	struct slot slot[RECIPE_SLOTS];
-	uint8_t operands;
-	uint8_t slots;
-	bool gathers; /* there were operands with vector indices */
-	bool lost;    /* there were operands whose registers were lost */
-	bool leads_out; /* the sample is in no loop of its function, and the way back reached the caller */
-};
+enum { TRACE_INSNS = 320 }; /* instructions looked at around a sample */
 
 struct trace; /* working memory, about 100 KiB */
 
@@ -54,7 +27,7 @@ struct trace_ask {
 	unsigned count;
 	unsigned at;
 	bool entry;              /* insns[0] is where the function begins */
-	unsigned frame;          /* the register that holds the frame pointer there, or GPRS for none */
+	unsigned frame;          /* the register that holds the frame pointer there, or INSN_NO_REG */
 	const struct regs *regs; /* of the first sample there... */
 	uint64_t known;          /* ...and a bit for each that is known */
 	uint64_t fixed_start;    /* addresses from here... */

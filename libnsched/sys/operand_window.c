@@ -57,6 +57,22 @@ static unsigned decode_row(const struct window *w, const struct operand_arch *ar
 	return count;
 }
 
+/* Decodes [from, ip) in a row; returns the last of it that fit into `most`, or 0 if the row misses ip. */
+static unsigned decode_up_to(const struct window *w, const struct operand_arch *arch, void *arch_state, uint64_t from,
+                             uint64_t ip, struct insn *insns, unsigned most)
+{
+	unsigned count = decode_row(w, arch, arch_state, from, ip, insns, most);
+
+	while (count == most && insns[count - 1].at + insns[count - 1].bytes < ip) {
+		unsigned half = most / 2;
+
+		memmove(insns, insns + count - half, half * sizeof(*insns));
+		from = insns[half - 1].at + insns[half - 1].bytes;
+		count = half + decode_row(w, arch, arch_state, from, ip, insns + half, most - half);
+	}
+	return count && insns[count - 1].at + insns[count - 1].bytes == ip ? count : 0;
+}
+
 /* Decodes up to ip; returns how many come before it. Where the row misses ip, the next bytes are tried
  * as starts. */
 static unsigned decode_before(const struct window *w, const struct operand_arch *arch, void *arch_state, uint64_t ip,
@@ -66,10 +82,10 @@ static unsigned decode_before(const struct window *w, const struct operand_arch 
 	bool in_step = w->in_step;
 
 	for (unsigned tries = 0; tries <= arch->longest && from < ip; tries++, from++, in_step = false) {
-		unsigned count = decode_row(w, arch, arch_state, from, ip, insns, most);
+		unsigned count = decode_up_to(w, arch, arch_state, from, ip, insns, most);
 		unsigned skip = 0;
 
-		if (count == 0 || insns[count - 1].at + insns[count - 1].bytes != ip)
+		if (count == 0)
 			continue;
 		while (!in_step && skip < count && insns[skip].at < from + SYNC_SKIP)
 			skip++;
@@ -95,7 +111,8 @@ static bool closes_loop(const struct insn *insns, unsigned count, unsigned at)
 unsigned window_decode(const struct window *w, const struct operand_arch *arch, void *arch_state, uint64_t ip,
                        struct insn *insns, unsigned most, unsigned *at)
 {
-	unsigned count = decode_before(w, arch, arch_state, ip, insns, most - 1);
+	/* Room is left for what comes behind ip. */
+	unsigned count = decode_before(w, arch, arch_state, ip, insns, most - most / 3);
 
 	*at = count;
 	while (count < most && decode_row(w, arch, arch_state, ip, w->start + w->bytes, insns + count, 1) == 1) {

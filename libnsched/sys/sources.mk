@@ -6,7 +6,10 @@ SOURCES_FILES = \
   libnsched/sys/operand.h libnsched/sys/operand.c \
   libnsched/sys/operand_code.h libnsched/sys/operand_code.c \
   libnsched/sys/operand_form.h libnsched/sys/operand_form.c \
-  libnsched/sys/operand_insn.h libnsched/sys/operand_x86.c \
+  libnsched/sys/operand_insn.h libnsched/sys/operand_x86.h \
+  libnsched/sys/operand_x86.c libnsched/sys/operand_x86_effect.c \
+  libnsched/sys/operand_recipe.h libnsched/sys/operand_recipe.c \
+  libnsched/sys/operand_state.h libnsched/sys/operand_state.c \
   libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \
   libnsched/sys/operand_use.h libnsched/sys/operand_use.c \
   libnsched/sys/operand_window.h libnsched/sys/operand_window.c \

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "kernels.h"
-#include "operand.h"
+#include "sys/operand.h"
 
 /* How a kernel's samples went. A sample counts 1, shared out among the addresses it gave. */
 struct tally {

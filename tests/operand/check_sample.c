@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "source.h"
+#include "sys/source.h"
 
 enum {
 	PERF_PERIOD_NS = 50000,

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "operand_insn.h"
+#include "sys/operand_insn.h"
 
 enum {
-	STEPS_BEFORE = 600,  /* into the kernel's loop */
-	STEPS = 4000,
+	STEPS_BEFORE = 300,  /* into the kernel's loop */
+	STEPS = 2000,
 };
 
 static pid_t child;

@@ -1,0 +1,33 @@
+# The sources of evidence under test: their unit tests, and the operand decoder against known loops.
+# They are built from the sources of evidence alone, not from libnsched.
+operand_cppflags = $(AM_CPPFLAGS) $(CAPSTONE_CFLAGS)
+
+check_LIBRARIES += tests/operand/libsources.a tests/operand/libchecker.a
+tests_operand_libsources_a_SOURCES = $(SOURCES_FILES)
+tests_operand_libsources_a_CPPFLAGS = $(operand_cppflags)
+
+# tests/operand/fast and table link it with kernels.c, built by each compiler at each level.
+tests_operand_libchecker_a_SOURCES = $(SOURCES_FILES) tests/operand/kernels.h tests/operand/check.h \
+  tests/operand/check.c tests/operand/check_sample.c tests/operand/check_step.c
+tests_operand_libchecker_a_CPPFLAGS = $(operand_cppflags)
+
+EXTRA_DIST += tests/operand/kernels.c tests/operand/builds.sh tests/operand/fast tests/operand/table \
+  tests/operand/table.awk
+TESTS += tests/operand/fast
+
+if HAVE_CHECK
+operand_tests = tests/unit/test_operand tests/unit/test_ring tests/unit/test_source
+check_PROGRAMS += $(operand_tests)
+TESTS += $(operand_tests)
+operand_test_libs = tests/operand/libsources.a $(CAPSTONE_LIBS) $(CHECK_LIBS) -lpthread
+
+tests_unit_test_operand_SOURCES = tests/unit/test_operand.c
+tests_unit_test_operand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_operand_LDADD = $(operand_test_libs)
+tests_unit_test_ring_SOURCES = tests/unit/test_ring.c
+tests_unit_test_ring_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_ring_LDADD = $(operand_test_libs)
+tests_unit_test_source_SOURCES = tests/unit/test_source.c
+tests_unit_test_source_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_source_LDADD = $(operand_test_libs)
+endif
