@@ -208,7 +208,7 @@ static int report_locked(struct nsched *h, const char *file)
 {
 	struct report report = { .config = &h->config, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
 	                         .refused = h->registry.refused,
-	                         .idle_reason = h->idle ? h->idle_reason.text : "it was closed before its first step",
+	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	for (unsigned i = 0; h->prepared && i < h->session.n_sources; i++) {
 		struct session_source *s = &h->session.source[i];
