@@ -14,7 +14,9 @@ core_pure = \
 	libnsched/pure/plan.c libnsched/pure/plan.h \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
-	libnsched/pure/gate.c libnsched/pure/gate.h
+	libnsched/pure/gate.c libnsched/pure/gate.h \
+	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
+	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
 core_sys = \
 	libnsched/sys/topo.c libnsched/sys/topo.h \

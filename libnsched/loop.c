@@ -10,12 +10,12 @@
 
 enum { STACK_BYTES = 1024 * 1024 };  /* a step's arrays take 100 KiB, the unwinder and Capstone the like; pages not used cost nothing */
 
-static bool wait_or_stop(struct loop *l)
+static bool wait_or_stop(struct loop *l, uint64_t ms)
 {
 	struct timespec until;
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += (time_t)(l->interval_ms / 1000);
-	until.tv_nsec += (long)(l->interval_ms % 1000) * 1000000;
+	until.tv_sec += (time_t)(ms / 1000);
+	until.tv_nsec += (long)(ms % 1000) * 1000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;
 		until.tv_sec++;
@@ -33,19 +33,18 @@ static void *run(void *arg)
 	struct loop *l = arg;
 	pid_t self = (pid_t)syscall(SYS_gettid);
 	pthread_setname_np(pthread_self(), "nsched");
-	do l->step(l->arg, self);
-	while (!wait_or_stop(l));
+	while (!wait_or_stop(l, l->step(l->arg, self)))
+		;
 	return NULL;
 }
 
-int loop_start(struct loop *l, uint64_t interval_ms, void (*step)(void *arg, pid_t self_tid), void *arg)
+int loop_start(struct loop *l, uint64_t (*step)(void *arg, pid_t self_tid), void *arg)
 {
 	sigset_t all, before;
 	pthread_attr_t attr;
 	pthread_condattr_t monotonic;
 	if (l->running) return 0;
 	memset(l, 0, sizeof *l);
-	l->interval_ms = interval_ms;
 	l->step = step;
 	l->arg = arg;
 	pthread_mutex_init(&l->lock, NULL);

@@ -14,7 +14,10 @@
 #include "sys/nodes.h"
 #include "sys/topo.h"
 
-enum { FORK_WAIT_NS = 100000, FORK_TRIES = 20 };  /* a fork waits at the most 2 ms for a step to end */
+enum {
+	FORK_WAIT_NS = 100000, FORK_TRIES = 20, /* a fork waits at the most 2 ms for a step to end */
+	IDLE_MS = 60000,                        /* the helper's sleep where there turned out to be nothing to do */
+};
 
 /* Never freed: late callbacks hold pointers into its registry. */
 static struct nsched one;
@@ -172,18 +175,20 @@ static int step_locked(pid_t self_tid)
 	return ret;
 }
 
-static void helper_step(void *arg, pid_t self_tid)
+static uint64_t helper_step(void *arg, pid_t self_tid)
 {
 	(void)arg;
 	pthread_mutex_lock(&one.step_lock);
 	step_locked(self_tid);
+	uint64_t ms = one.prepared ? session_wait_ms(&one.session) : IDLE_MS;
 	pthread_mutex_unlock(&one.step_lock);
+	return ms;
 }
 
 int process_start(struct nsched *handle)
 {
 	pthread_mutex_lock(&open_lock);
-	int ret = handle->idle ? 0 : loop_start(&handle->loop, handle->config.interval_ms, helper_step, NULL);
+	int ret = handle->idle ? 0 : loop_start(&handle->loop, helper_step, NULL);
 	pthread_mutex_unlock(&open_lock);
 	return ret;
 }
@@ -203,7 +208,7 @@ static int report_locked(struct nsched *h, const char *file)
 {
 	struct report report = { .config = &h->config, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
 	                         .refused = h->registry.refused,
-	                         .idle_reason = h->idle ? h->idle_reason.text : "it was closed before its first step",
+	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	for (unsigned i = 0; h->prepared && i < h->session.n_sources; i++) {
 		struct session_source *s = &h->session.source[i];

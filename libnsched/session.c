@@ -8,6 +8,11 @@
 #define PAGE_MOVE_NS 3000.0f
 #define THREAD_MOVE_NS 100000.0f
 
+/* What watching may take before the program has run long enough to have earned it: most is learned at
+ * the start, and half a second is 1 % of a minute of one thread. */
+#define START_CREDIT_NS 500000000
+#define WAIT_MOST_MS 2000     /* so that a change is seen within three seconds however dear steps are */
+
 uint64_t session_now_ms(const struct session *s)
 {
 	return s->last_ns / 1000000;
@@ -44,6 +49,30 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->registry->bind = binding_apply;
 	session_start_sources(s, setup->sources);
 	return 0;
+}
+
+static uint64_t program_cpu_ns(const struct session *s)
+{
+	return s->clock->process_cpu_ns(s->clock_state) - s->start_cpu_ns;
+}
+
+int64_t session_credit_ns(const struct session *s)
+{
+	uint64_t earned = program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
+	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns - s->totals.moving_cpu_ns);
+}
+
+/* In debt, the program's CPU time of a while has to be earned first. */
+uint64_t session_wait_ms(const struct session *s)
+{
+	int64_t credit = session_credit_ns(s);
+	uint64_t wait = s->config.interval_ms, run_ns = s->last_ns - s->start_ns;
+	if (credit < 0 && run_ns) {
+		double earned_per_ns = (double)program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
+		double ms = earned_per_ns > 0 ? (double)-credit / earned_per_ns / 1e6 : WAIT_MOST_MS;
+		wait += ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
+	}
+	return wait < WAIT_MOST_MS || wait == s->config.interval_ms ? wait : WAIT_MOST_MS;
 }
 
 static void free_memory(struct session *s)
@@ -97,7 +126,10 @@ static int decide_and_apply(struct session *s, uint64_t passed_ns)
 	s->totals.held.cooldown += held.cooldown;
 	s->totals.held.reversal += held.reversal;
 	s->totals.held.budget += held.budget;
-	return session_apply(s);
+	uint64_t cpu = s->clock->own_cpu_ns(s->clock_state);
+	ret = session_apply(s);
+	s->totals.moving_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - cpu;
+	return ret;
 }
 
 int session_step(struct session *s)

@@ -50,6 +50,7 @@ struct session_leaf {
 struct session_totals {
 	uint64_t steps, samples, thread_moves, moved_pages, failed_moves, reverts;
 	uint64_t own_cpu_ns;        /* of the stepping thread, inside steps */
+	uint64_t moving_cpu_ns;     /* of it, what moving took: the gate has weighed that against the gain */
 	struct gate_held held;      /* sums */
 };
 
@@ -84,6 +85,9 @@ struct session {
 	unsigned n_probes;
 	uint64_t probes_seen;
 
+	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
+	float access_ns;            /* what taking in one access costs, measured */
+
 	struct session_totals totals;
 	struct history history;
 };
@@ -117,9 +121,16 @@ void session_forked(struct session *session);
 /* One look at the evidence: the number of moves made. */
 int session_step(struct session *session);
 
+/* When the next step should be: after the interval, or later where steps cost more than they may. */
+uint64_t session_wait_ms(const struct session *session);
+
 /* ---- between the files of the session -------------------------------------------------------------- */
 
 uint64_t session_now_ms(const struct session *session);
+
+/* CPU time that watching may still take, in ns: the option's share of the program's CPU time, and what
+ * a start is allowed, less what it took so far. */
+int64_t session_credit_ns(const struct session *session);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
 void session_poll_sources(struct session *session);

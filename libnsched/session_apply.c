@@ -4,6 +4,7 @@
 
 enum {
 	BATCH = 512,              /* pages asked for and moved at a time: a huge page */
+	APPLY_NS = 250000000,     /* a step moves for so long at the most: then what was seen is old, and the rest is planned anew */
 	LEARN_PAGES = 16,         /* pages that a batch has to move before its time says something */
 	FIXED_PERMILLE = 500,     /* a chunk of which more than this refuses for good is left alone from then on */
 };
@@ -61,6 +62,13 @@ struct outcome {
 	uint64_t ns;
 };
 
+static bool any_busy(const int *status, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (status[i] == -EBUSY) return true;
+	return false;
+}
+
 /* One batch: pages that are there and elsewhere go to `to`. */
 static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned to_os, struct outcome *out)
 {
@@ -78,6 +86,8 @@ static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned to
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 	int ret = s->hands->move(s->hands_state, addr, k, to_os, status);
 	out->ns += s->clock->own_cpu_ns(s->clock_state) - begin;
+	/* the first page of a huge page is said to be busy, and has moved with the rest: look again */
+	if (!ret && any_busy(status, k)) ret = s->hands->locate(s->hands_state, addr, k, status);
 	for (unsigned i = 0; i < k; i++) {
 		if (!ret && status[i] >= 0 && (unsigned)status[i] == to_os) out->moved++;
 		else if (ret || status[i] != -ENOENT) out->failed++;
@@ -105,9 +115,21 @@ static void mark_chunks(struct session *s, const struct move *move, const struct
 	}
 }
 
+/* Where a move begins or ends inside a huge page, the rest of that page belongs to others. */
+static void split_ends(struct session *s, const struct move *move)
+{
+	const uint64_t inside = (1 << EVIDENCE_TOP_ORDER) - 1;
+	uint64_t end = move->page + move->pages;
+	if (!s->hands->split) return;
+	if (move->page & inside) s->hands->split(s->hands_state, move->page << EVIDENCE_PAGE_SHIFT);
+	if (end & inside && ((end ^ move->page) & ~inside || !(move->page & inside)))
+		s->hands->split(s->hands_state, (end - 1) << EVIDENCE_PAGE_SHIFT);
+}
+
 static int apply_pages(struct session *s, const struct move *move)
 {
 	struct outcome out = { 0 };
+	split_ends(s, move);
 	bool policy = false;
 	for (uint32_t done = 0; !policy && done < move->pages; done += BATCH) {
 		uint64_t page = move->page + done;
@@ -127,7 +149,8 @@ static int apply_pages(struct session *s, const struct move *move)
 int session_apply(struct session *s)
 {
 	int moves = 0;
-	for (unsigned i = 0; i < s->plan.n; i++)
+	uint64_t begin = s->clock->now_ns(s->clock_state);
+	for (unsigned i = 0; i < s->plan.n && s->clock->now_ns(s->clock_state) - begin < APPLY_NS; i++)
 		moves += s->plan.move[i].kind == MOVE_THREAD ? apply_thread(s, &s->plan.move[i]) : apply_pages(s, &s->plan.move[i]);
 	return moves;
 }

@@ -3,12 +3,21 @@
 
 #include "session.h"
 
-enum { POLL_MOST = 16384 };  /* accesses taken from a source in one step: 2 to 5 ms of decoding at the worst */
+enum {
+	POLL_MOST = 16384,           /* accesses taken from a source in one step: 2 to 5 ms of decoding at the worst */
+	POLL_LEAST = 64,             /* and at the least, however dear they are: something has to be seen */
+	CREDIT_PARTS = 4,            /* a step spends no more than one part in so many of what may be spent */
+	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind */
+	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
+};
+#define LEARN_RATE 0.3f              /* weight of a new measurement of that price */
+#define PERIOD_CHANGE 1.3            /* the period is changed by no less than this factor: it costs a system call a thread */
 
 void session_start_sources(struct session *s, const struct source_ops *const *sources)
 {
-	struct source_setup setup = { .max_threads = REGISTRY_THREADS,
-	                              .period_ns = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0 };
+	s->period_ns = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
+	s->access_ns = ACCESS_NS;
+	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns };
 	for (unsigned i = 0; sources && sources[i] && s->n_sources < SESSION_SOURCES; i++) {
 		struct session_source *src = &s->source[s->n_sources++];
 		src->ops = sources[i];
@@ -60,17 +69,59 @@ static void put(void *arg, const struct access *a)
 	if (a->kind != ACCESS_FIRST_TOUCH) remember_probe(s, a);
 }
 
+static unsigned affordable(const struct session *s)
+{
+	double n = (double)session_credit_ns(s) / CREDIT_PARTS / (double)s->access_ns;
+	return n < POLL_LEAST ? POLL_LEAST : n > POLL_MOST ? POLL_MOST : (unsigned)n;
+}
+
+/* As many samples as can be taken in, and no more: what is not taken in costs the program's threads a
+ * signal for nothing. */
+static void adjust_period(struct session *s, unsigned seen, unsigned most)
+{
+	uint64_t wanted = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
+	if (!s->period_ns || !wanted || !seen) return;
+	double period = (double)s->period_ns * seen / most;
+	if (period < (double)wanted) period = (double)wanted;
+	if (period > PERIOD_LONGEST_NS) period = PERIOD_LONGEST_NS;
+	double change = period / (double)s->period_ns;
+	if (change < PERIOD_CHANGE && change > 1 / PERIOD_CHANGE) return;
+	s->period_ns = (uint64_t)period;
+	for (unsigned i = 0; i < s->n_sources; i++)
+		if (s->source[i].on && s->source[i].ops->set_period) s->source[i].ops->set_period(s->source[i].state, s->period_ns);
+}
+
+static uint64_t samples_so_far(struct session *s)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		struct session_source *src = &s->source[i];
+		if (src->on && src->ops->counts) src->ops->counts(src->state, &src->counts);
+		n += src->counts.samples + src->counts.lost;
+	}
+	return n;
+}
+
 void session_poll_sources(struct session *s)
 {
 	struct sink sink = { put, s };
+	unsigned most = affordable(s), taken = 0;
+	uint64_t begin = s->clock->own_cpu_ns(s->clock_state), before = samples_so_far(s);
 	s->n_probes = 0;
 	s->probes_seen = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		struct session_source *src = &s->source[i];
 		if (!src->on || !src->ops->poll) continue;
-		int ret = src->ops->poll(src->state, &sink, POLL_MOST);
-		if (ret >= 0) continue;
+		int ret = src->ops->poll(src->state, &sink, most);
+		if (ret >= 0) {
+			taken += (unsigned)ret;
+			continue;
+		}
 		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
 		stop(src);
 	}
+	if (!taken) return;
+	float price = (float)(s->clock->own_cpu_ns(s->clock_state) - begin) / (float)taken;
+	s->access_ns += LEARN_RATE * (price - s->access_ns);
+	adjust_period(s, (unsigned)(samples_so_far(s) - before), most);
 }

@@ -51,11 +51,13 @@ static float latency_now(const struct session *s, int node, const struct situati
 	return shares > 0 ? sum / shares : (float)MACHINE_LOCAL_NS;
 }
 
+/* Each user has its part, by weight, of the time that went to the chunk. */
 static int view_chunk(struct session *s, const struct session_leaf *leaf, const uint16_t *index, float tick_share)
 {
 	const struct evidence_chunk *chunk = evidence_chunk(s->evidence, leaf->index);
 	const struct placement_entry *where = placement_entry(&s->placement, leaf->index, chunk);
-	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT || ticks_of(chunk) < TICKS_LEAST) return 0;
+	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT || ticks_of(chunk) < TICKS_LEAST || !chunk->recent) return 0;
+	float share_of_weight = (float)chunk->recent * tick_share / (float)ticks_of(chunk);
 	struct situation_chunk *c = situation_add_chunk(&s->situation);
 	if (!c) return -ENOMEM;
 	c->page = leaf->page;
@@ -72,7 +74,7 @@ static int view_chunk(struct session *s, const struct session_leaf *leaf, const 
 		struct situation_use *use = situation_add_use(&s->situation);
 		if (!use) return -ENOMEM;
 		use->thread = t;
-		use->rate = (float)chunk->user[u].weight * tick_share / latency_now(s, s->situation.thread[t].node, c);
+		use->rate = (float)chunk->user[u].weight * share_of_weight / latency_now(s, s->situation.thread[t].node, c);
 	}
 	if (!c->n_uses) s->situation.n_chunks--;
 	return 0;

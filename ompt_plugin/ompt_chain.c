@@ -30,16 +30,15 @@ static const struct link_map *module_of(const void *address)
 }
 
 /* The library's own ompt_start_tool. dlsym also looks into what the library depends on, and an OpenMP
- * runtime there has one that searches for tools again; and the list may name this plugin. Modules are
- * compared, not functions: our own name may be bound to the runtime's. */
+ * runtime there has one that searches for tools again. (A list that names this plugin gets no answer from
+ * it: it is taken.) */
 static ompt_start_tool_t own_start_tool(void *library)
 {
 	struct link_map *module = NULL;
 	void *symbol = dlsym(library, "ompt_start_tool");
 	ompt_start_tool_t start;
 
-	if (symbol == NULL || dlinfo(library, RTLD_DI_LINKMAP, &module) != 0 || module_of(symbol) != module ||
-	    module_of(&chain) == module)
+	if (symbol == NULL || dlinfo(library, RTLD_DI_LINKMAP, &module) != 0 || module_of(symbol) != module)
 		return NULL;
 	memcpy(&start, &symbol, sizeof(start)); /* ISO C has no conversion from object to function pointers */
 	return start;

@@ -1,8 +1,9 @@
 /* Translates the runtime's events to calls of nsched's public API. Beyond this and the chain nobody sees
  * an OMPT type.
  *
- * Rules for all callbacks: the session's state is looked at first; the caller's errno is kept; NULL data
- * is normal; in the steady state there is no system call. */
+ * Rules for all callbacks: the session's state is looked at first; the caller's errno is kept (by the
+ * session and the API, which alone could change it); NULL data is normal; in the steady state there is no
+ * system call. */
 #ifndef NSCHED_OMPT_EVENTS_H
 #define NSCHED_OMPT_EVENTS_H
 

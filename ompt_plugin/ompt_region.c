@@ -3,32 +3,13 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* The word: kind in bits 60-63, "inside a league" in bit 59, level in bits 56-58, code address below.
- * 56 bits hold every user address of x86-64 (47, or 56 with five-level page tables) and AArch64 (52). */
-enum { KIND_SHIFT = 60, LEAGUE_SHIFT = 59, LEVEL_SHIFT = 56 };
-
-#define KEY_MASK ((UINT64_C(1) << LEVEL_SHIFT) - 1)
-#define IN_LEAGUE (UINT64_C(1) << LEAGUE_SHIFT)
+#define KEY_MASK ((UINT64_C(1) << REGION_LEVEL_SHIFT) - 1)
+#define IN_LEAGUE (UINT64_C(1) << REGION_LEAGUE_SHIFT)
 
 static region_t make(enum region_kind kind, bool in_league, unsigned level, const void *code)
 {
-	return (region_t)kind << KIND_SHIFT | (in_league ? IN_LEAGUE : 0) | (region_t)level << LEVEL_SHIFT |
-	       ((uintptr_t)code & KEY_MASK);
-}
-
-enum region_kind region_kind(region_t region)
-{
-	return (enum region_kind)(region >> KIND_SHIFT);
-}
-
-unsigned region_level(region_t region)
-{
-	return (unsigned)(region >> LEVEL_SHIFT) & REGION_LEVEL_MOST;
-}
-
-const void *region_key(region_t region)
-{
-	return (const void *)(uintptr_t)(region & KEY_MASK);
+	return (region_t)kind << REGION_KIND_SHIFT | (in_league ? IN_LEAGUE : 0) |
+	       (region_t)level << REGION_LEVEL_SHIFT | ((uintptr_t)code & KEY_MASK);
 }
 
 /* A helper region is told by three things together, the only ones that hold in LLVM 14 to 19: it is
@@ -65,18 +46,6 @@ region_t region_outer(region_t region)
 	/* Level 1 in a league: in its wrapper, or, where the runtime made none, in the league. What
 	 * begins next is the same from either, if its code address is known. */
 	return in_league ? make(REGION_WRAPPER, true, 0, NULL) : 0;
-}
-
-bool region_is_served(region_t region)
-{
-	enum region_kind kind = region_kind(region);
-
-	return kind != REGION_NONE && kind != REGION_HELPER;
-}
-
-bool region_is_timed(region_t region)
-{
-	return region_kind(region) == REGION_PARALLEL && region_level(region) == 1;
 }
 
 /* ---- the store ---------------------------------------------------------------------------------- */

@@ -21,9 +21,40 @@ enum region_kind { REGION_NONE, REGION_PARALLEL, REGION_LEAGUE, REGION_WRAPPER, 
 
 enum { REGION_LEVEL_MOST = 7 }; /* deeper levels count as this one: only level 1 matters */
 
-enum region_kind region_kind(region_t region);
-unsigned region_level(region_t region);     /* of PARALLEL and HELPER: 1 is the outermost */
-const void *region_key(region_t region);    /* the code address it began at, NULL: unknown */
+/* The word: kind in bits 60-63, "inside a league" in bit 59, level in bits 56-58, code address below.
+ * 56 bits hold every user address of x86-64 (47, or 56 with five-level page tables) and AArch64 (52).
+ * Reading it is inline: every event of every region does. */
+enum { REGION_KIND_SHIFT = 60, REGION_LEAGUE_SHIFT = 59, REGION_LEVEL_SHIFT = 56 };
+
+static inline enum region_kind region_kind(region_t region)
+{
+	return (enum region_kind)(region >> REGION_KIND_SHIFT);
+}
+
+/* Of PARALLEL and HELPER: 1 is the outermost. */
+static inline unsigned region_level(region_t region)
+{
+	return (unsigned)(region >> REGION_LEVEL_SHIFT) & REGION_LEVEL_MOST;
+}
+
+/* The code address it began at, NULL: unknown. */
+static inline const void *region_key(region_t region)
+{
+	return (const void *)(uintptr_t)(region & ((UINT64_C(1) << REGION_LEVEL_SHIFT) - 1));
+}
+
+/* Threads in it are the scheduler's, and are placed. */
+static inline bool region_is_served(region_t region)
+{
+	enum region_kind kind = region_kind(region);
+
+	return kind != REGION_NONE && kind != REGION_HELPER;
+}
+
+static inline bool region_is_timed(region_t region)
+{
+	return region_kind(region) == REGION_PARALLEL && region_level(region) == 1;
+}
 
 /* The region that begins at `code` inside `outer`; `league`: it is a teams construct's; `in_runtime`:
  * `code` lies in the OpenMP runtime itself. */
@@ -31,10 +62,6 @@ region_t region_enter(region_t outer, bool league, bool in_runtime, const void *
 
 /* What is left when `region` ends. Its key is not known any more. */
 region_t region_outer(region_t region);
-
-/* Threads in it are the scheduler's (placed); its work is timed. */
-bool region_is_served(region_t region);
-bool region_is_timed(region_t region);
 
 /* ---- the store ------------------------------------------------------------------------------------
  * Carries the words of regions from where they begin to other threads, by an address that both know.

@@ -5,9 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static struct range {
-	uintptr_t first, end;
-} text;
+struct runtime_text runtime_text;
 
 /* libomp.so.5, libomp5.so, libiomp5.so, and either of them under gcc's name. */
 static bool is_runtime_name(const char *path)
@@ -34,7 +32,7 @@ static int look(struct dl_phdr_info *module, size_t size, void *wanted)
 		    address - first >= segment->p_memsz)
 			continue;
 		if (is_runtime_name(module->dlpi_name))
-			text = (struct range){ first, first + segment->p_memsz };
+			runtime_text = (struct runtime_text){ first, first + segment->p_memsz };
 		return 1;
 	}
 	return 0;
@@ -44,11 +42,6 @@ void runtime_find(void (*function)(void))
 {
 	uintptr_t address = (uintptr_t)function;
 
-	text = (struct range){ 0, 0 };
+	runtime_text = (struct runtime_text){ 0, 0 };
 	dl_iterate_phdr(look, &address);
-}
-
-bool runtime_has(const void *code)
-{
-	return (uintptr_t)code >= text.first && (uintptr_t)code < text.end;
 }

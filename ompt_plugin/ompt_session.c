@@ -72,8 +72,10 @@ void session_arm(nsched_config_t *config)
 
 void session_begin(void)
 {
+	int saved = errno;
+
 	if (pthread_mutex_trylock(&lock) != 0)
-		return;
+		return; /* (its answer is not in errno) */
 	if (session_now() == SESSION_ARMED) {
 		if (nsched_open(session.config, &session.handle) == 0) {
 			/* Without its helper thread the scheduler still keeps count and reports why. */
@@ -86,25 +88,31 @@ void session_begin(void)
 		}
 	}
 	pthread_mutex_unlock(&lock);
+	errno = saved;
 }
 
 nsched_thread_t *session_register(uint32_t state)
 {
 	nsched_thread_t *thread = NULL;
+	int saved = errno;
 
 	pthread_mutex_lock(&lock);
 	if (session_now() == state && nsched_thread_register(session.handle, &thread) < 0)
 		thread = NULL;
 	pthread_mutex_unlock(&lock);
+	errno = saved;
 	return thread;
 }
 
 void session_unregister(uint32_t state, nsched_thread_t *thread)
 {
+	int saved = errno;
+
 	pthread_mutex_lock(&lock);
 	if (session_now() == state)
 		nsched_thread_unregister(thread);
 	pthread_mutex_unlock(&lock);
+	errno = saved;
 }
 
 void session_end(void)

@@ -1,6 +1,7 @@
 #include "pure/evidence.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +11,22 @@
 enum {
 	MEAN_UNITS = 128,        /* of a mean, to a page */
 	MEAN_MEMORY = 16,        /* accesses that a mean remembers: its noise is then 1/14 of the chunk for a uniform user */
-	SPLIT_APART = 4,         /* a chunk is halved if two means differ by a quarter of it (neighbours with slices of their own: a half) */
 	SPLIT_MINOR = 8,         /* and the lesser of the two has an eighth of the greater one's weight: below it is noise */
 	SPLIT_TICKS = 24,        /* and both have been seen a little: one and a half samples at 250 Hz */
-	SPLIT_SEEN = 2,          /* and each more than once, or a single stray would do it */
+	SPLIT_SEEN = 3,          /* and each a few times, or a stray would do it */
 	WEIGHT_MOST = 0xffff,
+	MEMORY_TICKS = 640,      /* weight that a chunk remembers: 40 samples at 250 Hz, enough for 3 users to be told apart by 10 % */
+	FORGET_HALF_LIVES = 16,  /* who used a chunk is halved, too, once in so many half-lives: half a minute by default */
 	RECENT_LINES = 128,      /* lines of a thread that are taken to be in its cache */
 	LINE_SHIFT = 6,
 	PAIR_SHIFT = EVIDENCE_TOP_ORDER + 1, /* two unsplit chunks side by side are made and freed together */
 };
+
+/* A chunk is halved if two means differ by more than this share of it: neighbours with parts of their
+ * own differ by a half, threads that share it by nothing but noise, which shrinks with the root of the
+ * accesses that a mean is of. Four deviations of it, or chunks shared by many would fall to pieces. */
+#define SPLIT_APART 0.25f
+#define SPLIT_NOISE 0.4f
 
 /* What an access to a line counts that the thread touched a moment ago */
 #define CACHED_FACTOR 0.125f
@@ -34,7 +42,7 @@ struct evidence {
 	uint32_t (*recent)[RECENT_LINES];
 	unsigned max_threads;
 	double window_ns;
-	uint64_t since_halved_ns, dropped;
+	uint64_t since_halved_ns, dropped, halvings;
 	float *carry;                  /* per thread: weight too small for a tick yet */
 };
 
@@ -184,13 +192,21 @@ static struct evidence_user *admit_user(struct evidence_chunk *c, unsigned threa
 	return u;
 }
 
+static unsigned memory_of(const struct evidence_chunk *c)
+{
+	unsigned sum = c->others;
+	for (unsigned u = 0; u < c->n_users; u++) sum += c->user[u].weight;
+	return sum;
+}
+
 static void add_to_chunk(struct evidence_chunk *c, unsigned thread, unsigned mean, unsigned ticks)
 {
 	struct evidence_user *user = NULL;
-	for (unsigned u = 0; u < c->n_users; u++) {
-		if (c->user[u].weight + ticks > WEIGHT_MOST) halve(c);
-		if (u < c->n_users && c->user[u].thread == thread) user = &c->user[u];
-	}
+	add_ticks(&c->recent, ticks);
+	if (ticks > MEMORY_TICKS / 4) ticks = MEMORY_TICKS / 4;
+	if (memory_of(c) + ticks > MEMORY_TICKS) halve(c);
+	for (unsigned u = 0; u < c->n_users; u++)
+		if (c->user[u].thread == thread) user = &c->user[u];
 	if (!user) user = admit_user(c, thread, ticks);
 	if (!user) return;
 	if (user->seen < MEAN_MEMORY) user->seen++;
@@ -204,8 +220,10 @@ static bool apart(const struct evidence_chunk *c, const struct evidence_user *a,
 {
 	unsigned least = a->weight < b->weight ? a->weight : b->weight, most = a->weight + b->weight - least;
 	unsigned d = (unsigned)(a->mean > b->mean ? a->mean - b->mean : b->mean - a->mean);
-	return least >= SPLIT_TICKS && least * SPLIT_MINOR >= most && a->seen >= SPLIT_SEEN && b->seen >= SPLIT_SEEN &&
-	       d * SPLIT_APART > (unsigned)MEAN_UNITS << c->order;
+	unsigned seen = a->seen < b->seen ? a->seen : b->seen;
+	if (least < SPLIT_TICKS || least * SPLIT_MINOR < most || seen < SPLIT_SEEN) return false;
+	float size = (float)((unsigned)MEAN_UNITS << c->order);
+	return (float)d > size * (SPLIT_APART + SPLIT_NOISE / sqrtf((float)seen));
 }
 
 static bool wants_split(const struct evidence_chunk *c)
@@ -245,9 +263,10 @@ static bool split(struct evidence *e, uint32_t index)
 	struct evidence_chunk *half = &e->chunk[pair];
 	for (unsigned u = 0; u < c.n_users; u++) hand_down(half, &c.user[u], c.order);
 	half[0].others = half[1].others = c.others / 2;
+	half[0].recent = half[1].recent = c.recent / 2;
 	e->chunk[index].child = pair;
 	e->chunk[index].n_users = 0;
-	e->chunk[index].others = 0;
+	e->chunk[index].others = e->chunk[index].recent = 0;
 	return true;
 }
 
@@ -267,24 +286,28 @@ static void join(struct evidence *e, uint32_t index)
 	}
 	c->others = half[0].others;
 	add_ticks(&c->others, half[1].others);
+	c->recent = half[0].recent;
+	add_ticks(&c->recent, half[1].recent);
 	free_pair(e, c->child);
 	c->child = 0;
 }
 
-static void halve_tree(struct evidence *e, uint32_t index)
+static void age_tree(struct evidence *e, uint32_t index, bool forget)
 {
-	if (!e->chunk[index].child) {
-		halve(&e->chunk[index]);
+	struct evidence_chunk *c = &e->chunk[index];
+	if (c->child) {
+		age_tree(e, c->child, forget);
+		age_tree(e, c->child + 1, forget);
+		join(e, index);
 		return;
 	}
-	halve_tree(e, e->chunk[index].child);
-	halve_tree(e, e->chunk[index].child + 1);
-	join(e, index);
+	c->recent /= 2;
+	if (forget) halve(c);
 }
 
 static bool is_empty(const struct evidence_chunk *c)
 {
-	return !c->child && !c->n_users && !c->others;
+	return !c->child && !c->n_users && !c->others && !c->recent;
 }
 
 /* ---- the public part -------------------------------------------------------------------------------- */
@@ -404,11 +427,12 @@ void evidence_age(struct evidence *e, uint64_t ns, uint64_t half_life_ns)
 	if (e->since_halved_ns < half_life_ns) return;
 	e->since_halved_ns = 0;
 	e->window_ns /= 2;
+	bool forget = ++e->halvings % FORGET_HALF_LIVES == 0;
 	uint32_t kept = 0;
 	for (uint32_t p = 0; p < e->n_pairs; p++) {
 		uint32_t i = e->order[p];
-		halve_tree(e, i);
-		halve_tree(e, i + 1);
+		age_tree(e, i, forget);
+		age_tree(e, i + 1, forget);
 		if (is_empty(&e->chunk[i]) && is_empty(&e->chunk[i + 1])) free_pair(e, i);
 		else e->order[kept++] = i;
 	}

@@ -6,9 +6,12 @@
  * and the chunk is halved; two that share it have the same mean, and it is not. A mean, unlike an
  * extent, is not fooled by a stray sample.
  *
- * Weights are the thread's time that went to the chunk, in ticks; a share of evidence_window_ns is a
- * rate. Accesses to lines that the thread touched a moment ago (its cache has them) count little:
- * clock samples measure time, and a block that sits in a cache draws as many as one that misses. */
+ * Two memories, since "who" and "how much" age differently. Who: the users' weights, of the last
+ * accesses to this chunk, however long ago; a chunk that nobody visits keeps its owner, and a new owner
+ * takes over after as many accesses as are remembered. How much: `recent`, the time that all threads
+ * spent on the chunk lately, which decays; as a share of evidence_window_ns it is a rate.
+ * Accesses to lines that the thread touched a moment ago (its cache has them) count little: clock
+ * samples measure time, and a block that sits in a cache draws as many as one that misses. */
 #ifndef NSCHED_EVIDENCE_H
 #define NSCHED_EVIDENCE_H
 
@@ -25,16 +28,17 @@ enum {
 struct evidence_user {
 	uint16_t thread;
 	uint16_t mean;     /* of its accesses, in 1/128 of a page from the chunk's start */
-	uint16_t weight;   /* ticks; the whole chunk is halved before it overflows */
+	uint16_t weight;   /* ticks; all of the chunk are halved when there are too many */
 	uint16_t seen;     /* accesses that the mean is of, up to a bound */
 };
 
 struct evidence_chunk {
-	uint64_t page;     /* number of its first page */
+	uint64_t page : 48;   /* number of its first page */
+	uint64_t order : 8;   /* log2 of its pages */
+	uint64_t n_users : 8;
 	uint32_t child;    /* the first of its two halves, which lie side by side; 0: not split */
-	uint16_t others;   /* ticks of threads that are not among the users */
-	uint8_t order;     /* log2 of its pages */
-	uint8_t n_users;
+	uint16_t others;   /* weight of threads that are not among the users */
+	uint16_t recent;   /* ticks of all accesses, decaying with time */
 	struct evidence_user user[EVIDENCE_USERS]; /* in no order */
 };
 
@@ -52,14 +56,14 @@ int evidence_add(struct evidence *evidence, unsigned thread, uint64_t addr, floa
 /* The same for every page of a range whose traffic is known, `weight_ns` for all of it. */
 int evidence_add_range(struct evidence *evidence, unsigned thread, uint64_t addr, uint64_t bytes, float weight_ns);
 
-/* Time passes: `ns` since the last call; weights halve each `half_life_ns`. */
+/* Time passes: `ns` since the last call; what counts as recent halves each `half_life_ns`. */
 void evidence_age(struct evidence *evidence, uint64_t ns, uint64_t half_life_ns);
 
 /* A thread is gone: what is known of it is forgotten, its number may be used anew. */
 void evidence_forget_thread(struct evidence *evidence, unsigned thread);
 
-/* The time that the weights stand for: weight x EVIDENCE_TICK_NS / window is the share of its time
- * that a thread spends on the chunk. */
+/* The time that `recent` stands for: recent x EVIDENCE_TICK_NS / window is how much of one thread's time
+ * goes to the chunk; each user has its part of that by weight. */
 double evidence_window_ns(const struct evidence *evidence);
 
 uint64_t evidence_dropped(const struct evidence *evidence);

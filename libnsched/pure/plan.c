@@ -20,7 +20,8 @@ void plan_free(struct plan *plan)
 static bool joins(const struct move *last, const struct move *move)
 {
 	return last->kind == MOVE_PAGES && move->kind == MOVE_PAGES && last->to == move->to && last->from == move->from &&
-	       last->again == move->again && last->reason == move->reason && last->page + last->pages == move->page;
+	       last->again == move->again && last->reason == move->reason && last->page + last->pages == move->page &&
+	       move->pages <= UINT32_MAX - last->pages;
 }
 
 int plan_add(struct plan *plan, const struct move *move)
@@ -45,11 +46,18 @@ int plan_add(struct plan *plan, const struct move *move)
 	return 0;
 }
 
+/* Gain by cost. What costs nothing (a hold) is worth its gain, or it would be worth as much as anything
+ * else, and the order no order. */
+static float worth(const struct move *move)
+{
+	return move->gain_ns_per_s / (move->cost_ns > 1 ? move->cost_ns : 1);
+}
+
 static int by_worth(const void *a, const void *b)
 {
 	const struct move *x = a, *y = b;
 	if (x->kind != y->kind) return x->kind == MOVE_THREAD ? -1 : 1;
-	float p = x->gain_ns_per_s * y->cost_ns, q = y->gain_ns_per_s * x->cost_ns;
+	float p = worth(x), q = worth(y);
 	if (p > q || p < q) return p > q ? -1 : 1;
 	if (x->kind == MOVE_THREAD) return (x->thread > y->thread) - (x->thread < y->thread);
 	return (x->page > y->page) - (x->page < y->page);

@@ -18,8 +18,9 @@
 enum { ROUNDS = 6 };  /* turns of the search; it has come to rest after two or three on all that was tried */
 
 /* A move must save this share of what the thing costs now: below it, what is seen is noise. */
-#define CHUNK_GAIN_LEAST 0.05f
+#define CHUNK_GAIN_LEAST 0.1f
 #define THREAD_GAIN_LEAST 0.03f
+#define THREAD_AGAIN_LEAST 0.2f   /* one that was bound stays unless it is clear: what has been seen of it is a part only */
 /* A thread that waits for memory less than this (ns each second) is left to the system: where it runs
  * hardly matters, and a bound thread can't be balanced. */
 #define THREAD_COST_LEAST 5e6f
@@ -90,9 +91,9 @@ static void spread(struct search *j)
 		}
 }
 
-static bool worth_moving(const struct search *j, float gain, float cost_now, unsigned moves)
+static bool worth_moving(const struct search *j, float gain, float cost_now, bool again, unsigned moves)
 {
-	return gain > THREAD_GAIN_LEAST * cost_now && gain > (float)moves * j->s->thread_move_ns * j->per_s;
+	return gain > (again ? THREAD_AGAIN_LEAST : THREAD_GAIN_LEAST) * cost_now && gain > (float)moves * j->s->thread_move_ns * j->per_s;
 }
 
 static void move_to_room(struct search *j)
@@ -101,7 +102,7 @@ static void move_to_room(struct search *j)
 		float cost = 0, now = estimate_thread(&j->e, t);
 		if (!movable(j, t)) continue;
 		int to = best_node_with_room(j, t, &cost);
-		if (to < 0 || to == j->e.thread_node[t] || !worth_moving(j, now - cost, now, 1)) continue;
+		if (to < 0 || to == j->e.thread_node[t] || !worth_moving(j, now - cost, now, j->s->thread[t].bound, 1)) continue;
 		estimate_move_thread(&j->e, t, (unsigned)to);
 		j->changed = true;
 	}
@@ -136,7 +137,8 @@ static bool swap_best(struct search *j, struct candidate *best)
 			const struct candidate *x = &best[n * nodes + m], *y = &best[m * nodes + n];
 			if (x->thread < 0 || y->thread < 0 || !(x->gain + y->gain > most)) continue;
 			float now = estimate_thread(&j->e, (unsigned)x->thread) + estimate_thread(&j->e, (unsigned)y->thread);
-			if (!worth_moving(j, x->gain + y->gain, now, 2)) continue;
+			bool again = j->s->thread[x->thread].bound || j->s->thread[y->thread].bound;
+			if (!worth_moving(j, x->gain + y->gain, now, again, 2)) continue;
 			most = x->gain + y->gain;
 			a = x->thread;
 			b = y->thread;

@@ -5,7 +5,7 @@
 
 #include "pure/pure.h"
 
-#define HORIZON_LEAST_NS 1000000000ull
+#define HORIZON_LEAST_NS 3000000000ull
 #define HORIZON_MOST_NS 3600000000000ull
 
 void situation_clear(struct situation *s)

@@ -64,8 +64,8 @@ float situation_traffic(const struct situation *situation, const struct situatio
 /* The share of all known traffic that goes to the thread's own node, in permille; 1001: there is none. */
 unsigned situation_local_permille(const struct situation *situation);
 
-/* The time that the program will probably go on: at least as long as it has run, between a second
- * (before that nothing is known) and an hour. */
+/* The time that the program will probably go on: at least as long as it has run, between
+ * three seconds (what needs a scheduler runs longer; what is wrong on it is small) and an hour. */
 uint64_t situation_horizon_ns(const struct situation *situation);
 
 #endif

@@ -27,6 +27,10 @@ struct actuator_ops {
 	/* 1 where the memory at `addr` has a policy that the program gave it (mbind, numactl); 0 where not,
 	 * or where that can't be known. Does not touch the memory. */
 	int (*has_policy)(void *state, uint64_t addr);
+
+	/* Makes single pages of the huge page that holds `addr`, if one does: move_pages takes a huge page
+	 * as a whole, wherever in it the address lies. NULL: there are none. */
+	void (*split)(void *state, uint64_t addr);
 };
 
 extern const struct actuator_ops actuator_linux; /* state: not used */

@@ -29,4 +29,4 @@ static int has_policy(void *state, uint64_t addr)
 	return actuator_linux.has_policy(state, addr);
 }
 
-const struct actuator_ops actuator_dry = { "dry", get_mask, set_mask, locate, move, has_policy };
+const struct actuator_ops actuator_dry = { "dry", get_mask, set_mask, locate, move, has_policy, NULL };

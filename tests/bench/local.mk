@@ -1,0 +1,1 @@
+include tests/bench/ompt.mk

@@ -1,6 +1,6 @@
 /* In the steady state a parallel region costs no system call. Each case runs in a child: after some rounds
  * a seccomp filter turns every system call of its thread into a signal, the rounds go on, and the signals
- * are counted. It uses nothing but the plugin's entry, so that it runs with whichever libnsched is linked.
+ * are counted. It knows the plugin's entry and the public API only, and so runs with any libnsched.
  * Exits 77 (skipped), with the reason, where nsched stands aside or the kernel has no seccomp. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <nsched.h>
 
 #include "made_up.h"
 
@@ -124,8 +126,8 @@ static void child(unsigned threads, const char *chain, const char *breaks_with)
 	memcpy(&made_up, &symbol, sizeof(made_up));
 	runtime = made_up();
 	setenv("NSCHED_TOOL_LIBRARIES", chain, 1);
-	tool = ompt_start_tool(201611, "made up");
-	if (tool == NULL || tool->initialize(runtime->lookup, 0, &tool->tool_data) == 0) {
+	tool = ompt_start_tool(201611, "made up"); /* where nsched stands aside: NULL, or the chained tool's own */
+	if (!nsched_worthwhile(NULL) || tool == NULL || tool->initialize(runtime->lookup, 0, &tool->tool_data) == 0) {
 		shared->stood_aside = 1;
 		_exit(0);
 	}

@@ -1,8 +1,11 @@
 /* The plugin's life, through its entry: who opens, starts and closes the scheduler, and when. */
+#define _GNU_SOURCE
 #include <check.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -228,6 +231,29 @@ START_TEST(child_after_the_end)
 }
 END_TEST
 
+/* A child that no fork handler was told of: it cannot be served, but what it inherits is not its own to
+ * close. */
+START_TEST(child_of_a_clone)
+{
+	int status = -1;
+
+	ck_assert(sequence_start());
+	if (_i != 0)
+		sequence_play(REGION_A);
+	setenv("NSCHED_REPORT", "/dev/null", 1);
+	fake_reset();
+
+	pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (pid == 0) {
+		sequence_finalize();
+		_exit(fake_count(FAKE_OPEN) + fake_count(FAKE_CLOSE) != 0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* A fork inside a region, which the child then leaves. */
 static void child_in_region(void *expected)
 {
@@ -314,6 +340,7 @@ int main(void)
 	tcase_add_test(tcase, started_again);
 	tcase_add_test(tcase, second_runtime_goes_without);
 	tcase_add_loop_test(tcase, child_of_a_fork, 0, 2);
+	tcase_add_loop_test(tcase, child_of_a_clone, 0, 2);
 	tcase_add_test(tcase, child_after_the_end);
 	tcase_add_test(tcase, fork_in_a_region);
 	tcase_add_loop_test(tcase, roots_at_once, 0, 20);
