@@ -9,8 +9,9 @@
 #define THREAD_MOVE_NS 100000.0f
 
 /* What watching may take before the program has run long enough to have earned it: most is learned at
- * the start, and half a second is 1 % of a minute of one thread. */
-#define START_CREDIT_NS 500000000
+ * the start, and a second is never reached where a sample costs the two microseconds that it does on a
+ * real machine; an emulated one is a hundred times slower. */
+#define START_CREDIT_NS 1000000000
 #define WAIT_MOST_MS 2000     /* so that a change is seen within three seconds however dear steps are */
 
 uint64_t session_now_ms(const struct session *s)
@@ -67,12 +68,14 @@ uint64_t session_wait_ms(const struct session *s)
 {
 	int64_t credit = session_credit_ns(s);
 	uint64_t wait = s->config.interval_ms, run_ns = s->last_ns - s->start_ns;
-	if (credit < 0 && run_ns) {
+	if (run_ns) {
 		double earned_per_ns = (double)program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
-		double ms = earned_per_ns > 0 ? (double)-credit / earned_per_ns / 1e6 : WAIT_MOST_MS;
-		wait += ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
+		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
+		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 2 ? 2 * (double)s->fixed_ns : 0;
+		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
+		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
 	}
-	return wait < WAIT_MOST_MS || wait == s->config.interval_ms ? wait : WAIT_MOST_MS;
+	return wait;
 }
 
 static void free_memory(struct session *s)
@@ -140,13 +143,16 @@ int session_step(struct session *s)
 	atomic_fetch_add(&s->registry->step, 1);
 	s->totals.steps++;
 	session_update_threads(s, passed_ns);
-	session_poll_sources(s);
-	session_add_hints(s, passed_ns);
-	evidence_age(s->evidence, passed_ns, s->config.half_life_ms * 1000000);
+	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
+	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
+	session_add_hints(s, seen_ns);
+	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
 	session_locate(s);
 	session_count_local(s);
 	int ret = session_view(s);
 	if (!ret) ret = decide_and_apply(s, passed_ns);
-	s->totals.own_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - cpu;
+	cpu = s->clock->own_cpu_ns(s->clock_state) - cpu;
+	s->totals.own_cpu_ns += cpu;
+	s->fixed_ns = cpu - poll_cpu - (s->totals.moving_cpu_ns - moving_cpu);
 	return ret;
 }

@@ -87,6 +87,8 @@ struct session {
 
 	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
 	float access_ns;            /* what taking in one access costs, measured */
+	float seen;                 /* share of the samples of this step that were taken in; 1 without any */
+	uint64_t fixed_ns;          /* what the last step cost besides taking in samples and moving */
 
 	struct session_totals totals;
 	struct history history;
@@ -133,7 +135,7 @@ uint64_t session_now_ms(const struct session *session);
 int64_t session_credit_ns(const struct session *session);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
-void session_poll_sources(struct session *session);
+uint64_t session_poll_sources(struct session *session);
 void session_update_threads(struct session *session, uint64_t passed_ns);
 void session_release_threads(struct session *session);
 void session_add_hints(struct session *session, uint64_t passed_ns);

@@ -10,6 +10,7 @@ enum {
 	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
 };
+#define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
 #define LEARN_RATE 0.3f              /* weight of a new measurement of that price */
 #define PERIOD_CHANGE 1.3            /* the period is changed by no less than this factor: it costs a system call a thread */
 
@@ -91,22 +92,33 @@ static void adjust_period(struct session *s, unsigned seen, unsigned most)
 		if (s->source[i].on && s->source[i].ops->set_period) s->source[i].ops->set_period(s->source[i].state, s->period_ns);
 }
 
-static uint64_t samples_so_far(struct session *s)
+static void count_samples(struct session *s, uint64_t *samples, uint64_t *lost)
 {
-	uint64_t n = 0;
+	*samples = *lost = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		struct session_source *src = &s->source[i];
 		if (src->on && src->ops->counts) src->ops->counts(src->state, &src->counts);
-		n += src->counts.samples + src->counts.lost;
+		*samples += src->counts.samples;
+		*lost += src->counts.lost;
 	}
-	return n;
 }
 
-void session_poll_sources(struct session *s)
+/* How many of the samples that came were taken in, and whether as many should come. */
+static void settle(struct session *s, unsigned most, uint64_t samples, uint64_t lost)
+{
+	uint64_t all = samples + lost;
+	s->seen = all ? (float)samples / (float)all : 1;
+	if (s->seen < SEEN_LEAST) s->seen = SEEN_LEAST;
+	if (all) adjust_period(s, (unsigned)all, most);
+}
+
+/* The CPU time that it took. */
+uint64_t session_poll_sources(struct session *s)
 {
 	struct sink sink = { put, s };
 	unsigned most = affordable(s), taken = 0;
-	uint64_t begin = s->clock->own_cpu_ns(s->clock_state), before = samples_so_far(s);
+	uint64_t begin = s->clock->own_cpu_ns(s->clock_state), samples, lost, samples_now, lost_now;
+	count_samples(s, &samples, &lost);
 	s->n_probes = 0;
 	s->probes_seen = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
@@ -120,8 +132,9 @@ void session_poll_sources(struct session *s)
 		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
 		stop(src);
 	}
-	if (!taken) return;
-	float price = (float)(s->clock->own_cpu_ns(s->clock_state) - begin) / (float)taken;
-	s->access_ns += LEARN_RATE * (price - s->access_ns);
-	adjust_period(s, (unsigned)(samples_so_far(s) - before), most);
+	count_samples(s, &samples_now, &lost_now);
+	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
+	if (taken) s->access_ns += LEARN_RATE * ((float)cost / (float)taken - s->access_ns);
+	settle(s, most, samples_now - samples, lost_now - lost);
+	return cost;
 }

@@ -68,6 +68,12 @@ static void look_where(struct session *s, struct nsched_thread *t)
 	else t->node = node == REGISTRY_UNKNOWN_CPU ? REGISTRY_NO_NODE : (int)node;
 }
 
+/* One that is bound is where it is; only its load may change. */
+static bool wants_look(const struct session *s, const struct nsched_thread *t)
+{
+	return atomic_load(&t->bound) < 0 || s->last_ns - t->ticks_ns >= LOAD_NS;
+}
+
 void session_update_threads(struct session *s, uint64_t passed_ns)
 {
 	look_for_threads(s, passed_ns);
@@ -77,7 +83,7 @@ void session_update_threads(struct session *s, uint64_t passed_ns)
 		struct nsched_thread *t = registry_at(s->registry, (k + (uint32_t)s->totals.steps * TIMES_EACH_STEP) % n);
 		int state = atomic_load(&t->state);
 		if (state == THREAD_LIVE && !t->watched) announce(s, t);
-		if (state == THREAD_LIVE && s->scan_threads && asked++ < TIMES_EACH_STEP) look_where(s, t);
+		if (state == THREAD_LIVE && s->scan_threads && wants_look(s, t) && asked++ < TIMES_EACH_STEP) look_where(s, t);
 		else if (atomic_load(&t->bound) >= 0) t->node = atomic_load(&t->bound);
 		if (atomic_load(&t->state) == THREAD_GONE) forget(s, t);
 	}

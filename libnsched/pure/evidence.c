@@ -420,9 +420,9 @@ int evidence_add_range(struct evidence *e, unsigned thread, uint64_t addr, uint6
 	return ret;
 }
 
-void evidence_age(struct evidence *e, uint64_t ns, uint64_t half_life_ns)
+void evidence_age(struct evidence *e, uint64_t ns, uint64_t seen_ns, uint64_t half_life_ns)
 {
-	e->window_ns += (double)ns;
+	e->window_ns += (double)seen_ns;
 	e->since_halved_ns += ns;
 	if (e->since_halved_ns < half_life_ns) return;
 	e->since_halved_ns = 0;

@@ -56,8 +56,9 @@ int evidence_add(struct evidence *evidence, unsigned thread, uint64_t addr, floa
 /* The same for every page of a range whose traffic is known, `weight_ns` for all of it. */
 int evidence_add_range(struct evidence *evidence, unsigned thread, uint64_t addr, uint64_t bytes, float weight_ns);
 
-/* Time passes: `ns` since the last call; what counts as recent halves each `half_life_ns`. */
-void evidence_age(struct evidence *evidence, uint64_t ns, uint64_t half_life_ns);
+/* Time passes: `ns` since the last call, of which `seen_ns` were watched (samples get lost where they
+ * come faster than they are taken in). What counts as recent halves each `half_life_ns`. */
+void evidence_age(struct evidence *evidence, uint64_t ns, uint64_t seen_ns, uint64_t half_life_ns);
 
 /* A thread is gone: what is known of it is forgotten, its number may be used anew. */
 void evidence_forget_thread(struct evidence *evidence, unsigned thread);

@@ -5,14 +5,27 @@
 #include "operand.h"
 #include "source.h"
 
+enum {
+	COLD_SLOTS = 1024, /* places of code remembered that wait to be decoded; a power of two */
+};
+
 struct clock_samples {
 	struct operand_decoder *decoder;
+	int64_t left_ns;             /* time that may still go into decoding in this poll */
+	float decode_ns;             /* what decoding a place costs, measured */
+	struct {
+		uint32_t hash;
+		float ns;            /* the program's time that was sampled there */
+	} cold[COLD_SLOTS];          /* places that are not decoded yet */
 	struct source_counts counts;
 };
 
 /* 0, or a negated errno and the reason. */
 int clock_samples_open(struct clock_samples *samples, char why[SOURCE_WHY]);
 void clock_samples_close(struct clock_samples *samples);
+
+/* A poll begins: the next samples are of a new one. */
+void clock_samples_begin(struct clock_samples *samples);
 
 /* Decodes a sample and shares its time out among the addresses it gives; returns how many it put, at
  * most OPERAND_MOST. */

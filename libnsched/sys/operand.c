@@ -168,6 +168,11 @@ static struct entry *find_entry(struct operand_decoder *d, uint64_t ip)
 	return NULL;
 }
 
+bool operand_known(struct operand_decoder *d, uint64_t ip)
+{
+	return find_entry(d, ip) != NULL;
+}
+
 static struct entry *new_entry(struct operand_decoder *d, uint64_t ip)
 {
 	uint16_t *bucket;

@@ -5,6 +5,8 @@
 #ifndef NSCHED_OPERAND_H
 #define NSCHED_OPERAND_H
 
+#include <stdbool.h>
+
 #include "operand_code.h"
 #include "regs.h"
 
@@ -33,6 +35,9 @@ void operand_close(struct operand_decoder *decoder);
  * sample, so they are as likely before it as behind it, and in equal parts. Addresses in the
  * thread's own frames are left out. */
 unsigned operand_resolve(struct operand_decoder *decoder, const struct regs *regs, uint64_t addrs[], unsigned most);
+
+/* Is the recipe for code at `ip` at hand? Without it operand_resolve has to decode: 16 to 75 us. */
+bool operand_known(struct operand_decoder *decoder, uint64_t ip);
 
 /* Time goes on: recipes not checked against the code for OPERAND_FRESH_TICKS calls of this are
  * checked at their next use, so that a dlclose or a JIT compiler is noticed. Called once a poll. */

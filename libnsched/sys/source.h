@@ -35,7 +35,7 @@ struct source_counts {
 	uint64_t samples;    /* taken by the hardware, kernel or signal */
 	uint64_t resolved;   /* gave at least one data address */
 	uint64_t unresolved; /* gave none: no memory operand, gathers, code that is gone */
-	uint64_t lost;       /* dropped because a ring was full */
+	uint64_t lost;       /* dropped because a ring was full, or decoding would have taken too long */
 };
 
 /* What the session tells a source at start. */

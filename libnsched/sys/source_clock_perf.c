@@ -161,7 +161,7 @@ static int clock_perf_poll(void *state, const struct sink *sink, unsigned most)
 	unsigned end = s->rings.end;
 	unsigned put = 0;
 
-	operand_tick(s->samples.decoder);
+	clock_samples_begin(&s->samples);
 	for (unsigned i = 0; i < end; i++) {
 		unsigned thread = (s->rings.turn + i) % end;
 

@@ -311,7 +311,7 @@ static int clock_timer_poll(void *state, const struct sink *sink, unsigned most)
 		unwatch_all(s);
 		return -EBUSY;
 	}
-	operand_tick(s->samples.decoder);
+	clock_samples_begin(&s->samples);
 	for (unsigned i = 0; i < s->end; i++) {
 		unsigned thread = (s->turn + i) % s->end;
 
