@@ -174,8 +174,11 @@ static unsigned displacement_unit(const struct vex *v)
 
 static bool is_gather(const struct vex *v)
 {
-	return v->map == MAP_0F38 && ((v->opcode >= 0x90 && v->opcode <= 0x93) || (v->evex && v->opcode >= 0xa0 && v->opcode <= 0xa3) ||
-	                              (v->evex && (v->opcode == 0xc6 || v->opcode == 0xc7)));
+	unsigned o = v->opcode;
+
+	if (v->map != MAP_0F38)
+		return false;
+	return (o >= 0x90 && o <= 0x93) || (v->evex && ((o >= 0xa0 && o <= 0xa3) || o == 0xc6 || o == 0xc7));
 }
 
 static unsigned immediate_bytes(const struct vex *v)
@@ -199,7 +202,8 @@ static uint32_t register_written(const struct vex *v, uint8_t modrm)
 		return 0;
 	if (v->map == MAP_0F && (o == 0x50 || o == 0xc5 || o == 0xd7))
 		return UINT32_C(1) << reg;
-	if (((v->map == MAP_0F || v->map == MAP_5) && v->pp == PP_66 && o == 0x7e) || (v->map == MAP_0F3A && o >= 0x14 && o <= 0x17))
+	if (((v->map == MAP_0F || v->map == MAP_5) && v->pp == PP_66 && o == 0x7e) ||
+	    (v->map == MAP_0F3A && o >= 0x14 && o <= 0x17))
 		return UINT32_C(1) << rm;
 	return 0;
 }

@@ -181,7 +181,8 @@ const char *perf_refusal(int err)
 	case -EACCES:
 		return "perf_event_open refused: kernel.perf_event_paranoid is above 2";
 	case -EPERM:
-		return "perf_event_open refused: perf_event_paranoid above 2, a container's filter, or kernel.perf_event_mlock_kb used up";
+		return "perf_event_open refused: perf_event_paranoid above 2, a container's filter, or "
+		       "kernel.perf_event_mlock_kb used up";
 	case -ENOSYS:
 		return "perf_event_open is not in this kernel or not allowed here";
 	case -EMFILE:
