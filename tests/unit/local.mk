@@ -1,10 +1,11 @@
 # Unit tests with Check, of the core with its inside in sight. What the library's own folders need beside
 # it (config, launch) is in libnsched/config.mk.
-unit_made = tests/unit/made.c tests/unit/made.h
-EXTRA_DIST += $(unit_made)
+unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h
+EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
+	tests/unit/test_golden \
 	tests/unit/test_plan \
 	tests/unit/test_snapshot
 check_PROGRAMS += $(unit_tests)
@@ -15,6 +16,8 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_golden_CFLAGS = $(unit_cflags)
+tests_unit_test_golden_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
 tests_unit_test_plan_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
