@@ -5,6 +5,7 @@ EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
+	tests/unit/test_estimate \
 	tests/unit/test_golden \
 	tests/unit/test_plan \
 	tests/unit/test_snapshot
@@ -16,6 +17,8 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_estimate_CFLAGS = $(unit_cflags)
+tests_unit_test_estimate_LDADD = $(unit_libs)
 tests_unit_test_golden_CFLAGS = $(unit_cflags)
 tests_unit_test_golden_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)

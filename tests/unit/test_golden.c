@@ -117,23 +117,20 @@ START_TEST(fixture)
 }
 END_TEST
 
+static void add(TCase *tcase)
+{
+	tcase_add_loop_test(tcase, fixture, 0, (int)found.gl_pathc);
+}
+
 int main(void)
 {
 	char pattern[512];
-	Suite *suite = suite_create("golden");
-	TCase *tcase = tcase_create("plans");
-	SRunner *runner = srunner_create(suite);
-
 	snprintf(pattern, sizeof pattern, "%s/tests/fixtures/*.situation", getenv("srcdir") ? getenv("srcdir") : ".");
 	if (glob(pattern, 0, NULL, &found)) {
 		fprintf(stderr, "nothing is like %s\n", pattern);
 		return 99;
 	}
-	suite_add_tcase(suite, tcase);
-	tcase_add_loop_test(tcase, fixture, 0, (int)found.gl_pathc);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	int ret = made_main("golden", add);
 	globfree(&found);
-	return failed != 0;
+	return ret;
 }
