@@ -8,6 +8,7 @@ unit_tests = \
 	tests/unit/test_estimate \
 	tests/unit/test_golden \
 	tests/unit/test_plan \
+	tests/unit/test_policy \
 	tests/unit/test_snapshot
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -23,6 +24,8 @@ tests_unit_test_golden_CFLAGS = $(unit_cflags)
 tests_unit_test_golden_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
 tests_unit_test_plan_LDADD = $(unit_libs)
+tests_unit_test_policy_CFLAGS = $(unit_cflags)
+tests_unit_test_policy_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
 endif
