@@ -6,9 +6,13 @@ EXTRA_DIST += $(unit_made) tests/fixtures
 if HAVE_CHECK
 unit_tests = \
 	tests/unit/test_estimate \
+	tests/unit/test_gate \
 	tests/unit/test_golden \
+	tests/unit/test_machine \
+	tests/unit/test_placement \
 	tests/unit/test_plan \
 	tests/unit/test_policy \
+	tests/unit/test_situation \
 	tests/unit/test_snapshot
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -20,12 +24,20 @@ unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)
 tests_unit_test_estimate_LDADD = $(unit_libs)
+tests_unit_test_gate_CFLAGS = $(unit_cflags)
+tests_unit_test_gate_LDADD = $(unit_libs)
 tests_unit_test_golden_CFLAGS = $(unit_cflags)
 tests_unit_test_golden_LDADD = $(unit_libs)
+tests_unit_test_machine_CFLAGS = $(unit_cflags)
+tests_unit_test_machine_LDADD = $(unit_libs)
+tests_unit_test_placement_CFLAGS = $(unit_cflags)
+tests_unit_test_placement_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
 tests_unit_test_plan_LDADD = $(unit_libs)
 tests_unit_test_policy_CFLAGS = $(unit_cflags)
 tests_unit_test_policy_LDADD = $(unit_libs)
+tests_unit_test_situation_CFLAGS = $(unit_cflags)
+tests_unit_test_situation_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
 endif
