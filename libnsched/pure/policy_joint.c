@@ -31,7 +31,7 @@ struct search {
 	const struct policy_rules *rules;
 	float per_s;                       /* of a cost in ns: what it takes of each second until the horizon */
 	unsigned quota[MACHINE_NODES];     /* threads that a node takes */
-	bool changed;
+	bool changed, crowded;             /* something moved; a node had more threads than its part */
 };
 
 /* ---- threads --------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void spread(struct search *j)
 			}
 			if (who < 0) break;
 			estimate_move_thread(&j->e, (unsigned)who, (unsigned)where);
-			j->changed = true;
+			j->crowded = true;
 		}
 }
 
@@ -263,6 +263,13 @@ static int search(struct search *j)
 	return ret;
 }
 
+/* Each step of the search looks at what moves, not at those whose node gets fuller by it: together they may
+ * have made it worse. (To give every thread a CPU may cost memory time.) */
+static bool is_worse(const struct search *j, const struct estimate *before)
+{
+	return !j->crowded && estimate_cost(&j->e) > estimate_cost(before);
+}
+
 static int decide(const struct situation *situation, const struct policy_rules *rules, struct plan *plan)
 {
 	struct search j = { .s = situation, .rules = rules };
@@ -272,7 +279,7 @@ static int decide(const struct situation *situation, const struct policy_rules *
 	if (ret) return ret;
 	ret = estimate_init(&j.e, situation);
 	if (!ret) ret = search(&j);
-	if (!ret) ret = make_plan(&j, &before, plan);
+	if (!ret && !is_worse(&j, &before)) ret = make_plan(&j, &before, plan);
 	estimate_free(&j.e);
 	estimate_free(&before);
 	return ret;

@@ -256,10 +256,17 @@ static void delocalize(char *text)
 
 void words_print_real(float number, char text[32])
 {
-	float again = 0;
+	size_t shortest = 32;
 	for (int digits = 1; digits <= FLOAT_DIGITS; digits++) {
-		snprintf(text, 32, "%.*g", digits, (double)number);
-		delocalize(text);
-		if (read_real(text, strlen(text), &again) && !memcmp(&again, &number, sizeof number)) return;
+		char one[32];
+		float again = 0;
+		snprintf(one, sizeof one, "%.*g", digits, (double)number);
+		delocalize(one);
+		size_t n = strlen(one);
+		/* one digit more may need no exponent: 90, and not 9e+01 */
+		if (n >= shortest || !read_real(one, n, &again) || memcmp(&again, &number, sizeof number)) continue;
+		memcpy(text, one, n + 1);
+		shortest = n;
 	}
+	if (shortest == 32) text[0] = 0;
 }

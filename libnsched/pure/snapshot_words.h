@@ -50,7 +50,7 @@ int words_triple(struct words *words, uint64_t most, uint64_t number[3]);
 /* Complains of the word that was taken last: -EINVAL. */
 int words_wrong(struct words *words, const char *why);
 
-/* The least digits that words_real reads as this very number. */
+/* The shortest text that words_real reads as this very number. */
 void words_print_real(float number, char text[32]);
 
 #endif

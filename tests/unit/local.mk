@@ -1,11 +1,18 @@
 # Unit tests with Check, of the core with its inside in sight. What the library's own folders need beside
 # it (config, launch) is in libnsched/config.mk.
-unit_made = tests/unit/made.c tests/unit/made.h
-EXTRA_DIST += $(unit_made)
+unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h
+EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
+	tests/unit/test_estimate \
+	tests/unit/test_gate \
+	tests/unit/test_golden \
+	tests/unit/test_machine \
+	tests/unit/test_placement \
 	tests/unit/test_plan \
+	tests/unit/test_policy \
+	tests/unit/test_situation \
 	tests/unit/test_snapshot
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -15,8 +22,22 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_estimate_CFLAGS = $(unit_cflags)
+tests_unit_test_estimate_LDADD = $(unit_libs)
+tests_unit_test_gate_CFLAGS = $(unit_cflags)
+tests_unit_test_gate_LDADD = $(unit_libs)
+tests_unit_test_golden_CFLAGS = $(unit_cflags)
+tests_unit_test_golden_LDADD = $(unit_libs)
+tests_unit_test_machine_CFLAGS = $(unit_cflags)
+tests_unit_test_machine_LDADD = $(unit_libs)
+tests_unit_test_placement_CFLAGS = $(unit_cflags)
+tests_unit_test_placement_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
 tests_unit_test_plan_LDADD = $(unit_libs)
+tests_unit_test_policy_CFLAGS = $(unit_cflags)
+tests_unit_test_policy_LDADD = $(unit_libs)
+tests_unit_test_situation_CFLAGS = $(unit_cflags)
+tests_unit_test_situation_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
 endif

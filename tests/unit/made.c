@@ -139,3 +139,18 @@ char *made_read(const char *name, size_t *bytes)
 	*bytes = room;
 	return text;
 }
+
+int made_main(const char *name, void (*add)(TCase *tcase))
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+	SRunner *runner = srunner_create(suite);
+
+	suite_add_tcase(suite, tcase);
+	tcase_set_timeout(tcase, 120);   /* sanitizers and emulated machines are slow */
+	add(tcase);
+	srunner_run_all(runner, CK_NORMAL);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -2,6 +2,7 @@
 #ifndef TESTS_UNIT_MADE_H
 #define TESTS_UNIT_MADE_H
 
+#include <check.h>
 #include <stddef.h>
 
 #include "pure/plan.h"
@@ -37,5 +38,11 @@ void made_random_situation(struct situation *situation, const struct machine *ma
 /* The file of the source tree's tests/, whole, with a closing zero; its length in *bytes. Ends the test
  * where there is none. */
 char *made_read(const char *name, size_t *bytes);
+
+/* Runs the tests that `add` adds to a test case of this name: the exit status. */
+int made_main(const char *name, void (*add)(TCase *tcase));
+
+/* For tcase_add_loop_test over a table. */
+#define made_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, (int)(sizeof(table) / sizeof *(table)))
 
 #endif

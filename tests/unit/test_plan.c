@@ -125,21 +125,17 @@ START_TEST(one_order)
 }
 END_TEST
 
-int main(void)
+static void add(TCase *tcase)
 {
-	Suite *suite = suite_create("plan");
-	TCase *tcase = tcase_create("moves");
-	SRunner *runner = srunner_create(suite);
-
-	suite_add_tcase(suite, tcase);
-	tcase_add_loop_test(tcase, joins, 0, (int)(sizeof join_cases / sizeof *join_cases));
+	made_loop(tcase, joins, join_cases);
 	tcase_add_test(tcase, threads_are_never_joined);
 	tcase_add_test(tcase, large_pieces);
 	tcase_add_test(tcase, too_large_pieces);
 	tcase_add_loop_test(tcase, order, 0, 7);
 	tcase_add_loop_test(tcase, one_order, 0, 50);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+}
+
+int main(void)
+{
+	return made_main("plan", add);
 }
