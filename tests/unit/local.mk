@@ -6,6 +6,7 @@ EXTRA_DIST += $(unit_made) tests/fixtures
 if HAVE_CHECK
 unit_tests = \
 	tests/unit/test_estimate \
+	tests/unit/test_evidence \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
 	tests/unit/test_machine \
@@ -24,6 +25,8 @@ unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)
 tests_unit_test_estimate_LDADD = $(unit_libs)
+tests_unit_test_evidence_CFLAGS = $(unit_cflags)
+tests_unit_test_evidence_LDADD = $(unit_libs)
 tests_unit_test_gate_CFLAGS = $(unit_cflags)
 tests_unit_test_gate_LDADD = $(unit_libs)
 tests_unit_test_golden_CFLAGS = $(unit_cflags)
