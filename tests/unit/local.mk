@@ -22,7 +22,8 @@ unit_tests = \
 	tests/unit/test_registry \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
-	tests/unit/test_threads
+	tests/unit/test_threads \
+	tests/unit/test_topo
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 check_LIBRARIES += tests/unit/libmade.a
@@ -65,4 +66,6 @@ tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
 tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
+tests_unit_test_topo_CFLAGS = $(unit_cflags)
+tests_unit_test_topo_LDADD = $(unit_libs)
 endif
