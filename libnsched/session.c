@@ -9,9 +9,9 @@
 #define THREAD_MOVE_NS 100000.0f
 
 /* What watching may take before the program has run long enough to have earned it: most is learned at
- * the start, and a second is never reached where a sample costs the two microseconds that it does on a
+ * the start, and two seconds are never reached where a sample costs the two microseconds that it does on a
  * real machine; an emulated one is a hundred times slower. */
-#define START_CREDIT_NS 1000000000
+#define START_CREDIT_NS 2000000000
 #define WAIT_MOST_MS 2000     /* so that a change is seen within three seconds however dear steps are */
 
 uint64_t session_now_ms(const struct session *s)

@@ -11,7 +11,7 @@ tests_operand_libchecker_a_SOURCES = $(SOURCES_FILES) tests/operand/kernels.h te
   tests/operand/check.c tests/operand/check_sample.c tests/operand/check_step.c
 tests_operand_libchecker_a_CPPFLAGS = $(operand_cppflags)
 
-EXTRA_DIST += tests/operand/kernels.c tests/operand/builds.sh tests/operand/fast tests/operand/table \
+EXTRA_DIST += docs/operands.md tests/operand/kernels.c tests/operand/builds.sh tests/operand/fast tests/operand/table \
   tests/operand/table.awk
 TESTS += tests/operand/fast
 
