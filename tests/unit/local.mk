@@ -1,7 +1,8 @@
 # Unit tests with Check, of the core with its inside in sight. What the library's own folders need beside
 # it (config, launch) is in libnsched/config.mk.
 unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h \
-	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h
+	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h \
+	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h
 EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
@@ -20,6 +21,7 @@ unit_tests = \
 	tests/unit/test_ranges \
 	tests/unit/test_region \
 	tests/unit/test_registry \
+	tests/unit/test_session \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
 	tests/unit/test_threads \
@@ -60,6 +62,8 @@ tests_unit_test_region_CFLAGS = $(unit_cflags)
 tests_unit_test_region_LDADD = $(unit_libs)
 tests_unit_test_registry_CFLAGS = $(unit_cflags)
 tests_unit_test_registry_LDADD = $(unit_libs)
+tests_unit_test_session_CFLAGS = $(unit_cflags)
+tests_unit_test_session_LDADD = $(unit_libs)
 tests_unit_test_situation_CFLAGS = $(unit_cflags)
 tests_unit_test_situation_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
