@@ -62,15 +62,19 @@ struct outcome {
 	uint64_t ns;
 };
 
-static bool any_busy(const int *status, unsigned n)
+/* The first page of a huge page is said to be busy, and has moved with the rest: look where it is. */
+static void look_again(struct session *s, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
 {
+	int now[BATCH];
+	bool busy = false;
+	for (unsigned i = 0; i < n; i++) busy |= status[i] == -EBUSY;
+	if (!busy || s->hands->locate(s->hands_state, addr, n, now)) return;
 	for (unsigned i = 0; i < n; i++)
-		if (status[i] == -EBUSY) return true;
-	return false;
+		if (status[i] == -EBUSY && now[i] >= 0 && (unsigned)now[i] == to_os) status[i] = now[i];
 }
 
-/* One batch: pages that are there and elsewhere go to `to`. */
-static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned to_os, struct outcome *out)
+/* One batch: of these `n` pages those that are there and elsewhere, `most` of them, go to `to`. */
+static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned most, unsigned to_os, struct outcome *out)
 {
 	uint64_t addr[BATCH] = { 0 };
 	int status[BATCH];
@@ -80,14 +84,13 @@ static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned to
 		out->failed += n;
 		return;
 	}
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n && k < most; i++)
 		if (status[i] >= 0 && (unsigned)status[i] != to_os) addr[k++] = addr[i];
 	if (!k) return;
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 	int ret = s->hands->move(s->hands_state, addr, k, to_os, status);
 	out->ns += s->clock->own_cpu_ns(s->clock_state) - begin;
-	/* the first page of a huge page is said to be busy, and has moved with the rest: look again */
-	if (!ret && any_busy(status, k)) ret = s->hands->locate(s->hands_state, addr, k, status);
+	if (!ret) look_again(s, addr, k, to_os, status);
 	for (unsigned i = 0; i < k; i++) {
 		if (!ret && status[i] >= 0 && (unsigned)status[i] == to_os) out->moved++;
 		else if (ret || status[i] != -ENOENT) out->failed++;
@@ -96,7 +99,7 @@ static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned to
 }
 
 /* What is remembered of the chunks that a move covered. */
-static void mark_chunks(struct session *s, const struct move *move, const struct outcome *out, bool policy)
+static void mark_chunks(struct session *s, const struct move *move, uint64_t pages, const struct outcome *out, bool policy)
 {
 	bool fixed = policy || (out->fixed && out->fixed * 1000 > FIXED_PERMILLE * (out->moved + out->failed));
 	unsigned low = 0, high = s->n_leaves;
@@ -105,21 +108,26 @@ static void mark_chunks(struct session *s, const struct move *move, const struct
 		if (s->leaf[middle].page + s->leaf[middle].pages <= move->page) low = middle + 1;
 		else high = middle;
 	}
-	for (; low < s->n_leaves && s->leaf[low].page < move->page + move->pages; low++) {
+	for (; low < s->n_leaves && s->leaf[low].page < move->page + pages; low++) {
 		struct placement_entry *entry = placement_entry(&s->placement, s->leaf[low].index, evidence_chunk(s->evidence, s->leaf[low].index));
 		if (!entry) continue;
 		entry->flags = (uint8_t)(entry->flags & ~PLACEMENT_KNOWN);  /* looked at again in the next step */
-		if (out->moved) entry->flags |= PLACEMENT_MOVED;
+		if (out->moved || out->failed) entry->flags |= PLACEMENT_MOVED;
 		if (fixed) entry->flags |= PLACEMENT_FIXED;
 		entry->moved = placement_time(session_now_ms(s));
 	}
+}
+
+static uint32_t range_of(const struct move *move)
+{
+	return move->range ? move->range : move->pages;
 }
 
 /* Where a move begins or ends inside a huge page, the rest of that page belongs to others. */
 static void split_ends(struct session *s, const struct move *move)
 {
 	const uint64_t inside = (1 << EVIDENCE_TOP_ORDER) - 1;
-	uint64_t end = move->page + move->pages;
+	uint64_t end = move->page + range_of(move);
 	if (!s->hands->split) return;
 	if (move->page & inside) s->hands->split(s->hands_state, move->page << EVIDENCE_PAGE_SHIFT);
 	if (end & inside && ((end ^ move->page) & ~inside || !(move->page & inside)))
@@ -129,18 +137,21 @@ static void split_ends(struct session *s, const struct move *move)
 static int apply_pages(struct session *s, const struct move *move)
 {
 	struct outcome out = { 0 };
+	uint32_t range = range_of(move), done = 0;
 	split_ends(s, move);
 	bool policy = false;
-	for (uint32_t done = 0; !policy && done < move->pages; done += BATCH) {
+	for (; !policy && done < range && out.moved + out.failed < move->pages; done += BATCH) {
 		uint64_t page = move->page + done;
 		policy = s->hands->has_policy(s->hands_state, page << EVIDENCE_PAGE_SHIFT) == 1;
-		if (!policy) move_batch(s, page, move->pages - done < BATCH ? move->pages - done : BATCH, node_os(s, move->to), &out);
+		if (!policy)
+			move_batch(s, page, range - done < BATCH ? range - done : BATCH, move->pages - out.moved - out.failed,
+			           node_os(s, move->to), &out);
 	}
 	if (out.moved >= LEARN_PAGES)
 		s->page_move_ns += LEARN_RATE * ((float)out.ns / (float)out.moved - s->page_move_ns);
 	s->totals.moved_pages += out.moved;
 	s->totals.failed_moves += out.failed;
-	mark_chunks(s, move, &out, policy);
+	mark_chunks(s, move, done < range ? done : range, &out, policy);
 	if (!out.moved && !out.failed) return 0;
 	record(s, move, out.moved, out.failed);
 	return out.moved > 0;

@@ -10,7 +10,7 @@
 
 enum {
 	MEAN_UNITS = 128,        /* of a mean, to a page */
-	MEAN_MEMORY = 16,        /* accesses that a mean remembers: its noise is then 1/14 of the chunk for a uniform user */
+	MEAN_MEMORY = 32,        /* accesses that a mean remembers: its noise is then 1/27 of the chunk for a uniform user */
 	SPLIT_MINOR = 8,         /* and the lesser of the two has an eighth of the greater one's weight: below it is noise */
 	SPLIT_TICKS = 24,        /* and both have been seen a little: one and a half samples at 250 Hz */
 	SPLIT_SEEN = 3,          /* and each a few times, or a stray would do it */
@@ -22,11 +22,11 @@ enum {
 	PAIR_SHIFT = EVIDENCE_TOP_ORDER + 1, /* two unsplit chunks side by side are made and freed together */
 };
 
-/* A chunk is halved if two means differ by more than this share of it: neighbours with parts of their
- * own differ by a half, threads that share it by nothing but noise, which shrinks with the root of the
- * accesses that a mean is of. Four deviations of it, or chunks shared by many would fall to pieces. */
-#define SPLIT_APART 0.25f
-#define SPLIT_NOISE 0.4f
+/* A chunk is halved if two means differ by more than this share of it over the root of the accesses that they
+ * are of: neighbours with parts of their own differ by a half, threads that share it by nothing but noise,
+ * which shrinks with that root. Three deviations of it at the start and four in the end, or chunks shared by
+ * many would fall to pieces; a half is seen after 6 accesses of each, a quarter after 24. */
+#define SPLIT_APART 1.2f
 
 /* What an access to a line counts that the thread touched a moment ago */
 #define CACHED_FACTOR 0.125f
@@ -223,7 +223,7 @@ static bool apart(const struct evidence_chunk *c, const struct evidence_user *a,
 	unsigned seen = a->seen < b->seen ? a->seen : b->seen;
 	if (least < SPLIT_TICKS || least * SPLIT_MINOR < most || seen < SPLIT_SEEN) return false;
 	float size = (float)((unsigned)MEAN_UNITS << c->order);
-	return (float)d > size * (SPLIT_APART + SPLIT_NOISE / sqrtf((float)seen));
+	return (float)d > size * SPLIT_APART / sqrtf((float)seen);
 }
 
 static bool wants_split(const struct evidence_chunk *c)
@@ -448,7 +448,9 @@ void evidence_forget_thread(struct evidence *e, unsigned thread)
 		for (unsigned u = c->n_users; u-- > 0;)
 			if (c->user[u].thread == thread) drop_user(c, u);
 	}
-	if (thread < e->max_threads) memset(e->recent[thread], 0, sizeof e->recent[thread]);
+	if (thread >= e->max_threads) return;
+	memset(e->recent[thread], 0, sizeof e->recent[thread]);
+	e->carry[thread] = 0;
 }
 
 double evidence_window_ns(const struct evidence *e)

@@ -52,6 +52,7 @@ static bool pays_back(const struct situation *s, const struct move *move)
 static void cut(struct move *move, uint64_t pages)
 {
 	float part = (float)pages / (float)move->pages;
+	move->range = move->pages;
 	move->pages = (uint32_t)pages;
 	move->gain_ns_per_s *= part;
 	move->cost_ns *= part;

@@ -16,7 +16,7 @@ struct gate_held {
 };
 
 /* Takes out of `plan` what may not go now. A move of pages that is larger than what is left of the
- * budget is cut; the rest comes with a later plan. Moves keep their order. */
+ * budget is cut: so many of its range that have not gone yet; the rest comes with a later plan. Moves keep their order. */
 void gate_filter(struct plan *plan, const struct situation *situation, const struct gate_limits *limits, struct gate_held *held);
 
 #endif

@@ -17,7 +17,7 @@ enum {
 enum placement_flag {
 	PLACEMENT_KNOWN = 1,      /* where[] is filled */
 	PLACEMENT_FIXED = 2,      /* refused to move in a way that lasts: shared, pinned, a policy of the program's own */
-	PLACEMENT_MOVED = 4,      /* has been moved by us */
+	PLACEMENT_MOVED = 4,      /* has been moved by us, or was told to */
 	PLACEMENT_ABSENT = 8,     /* no page was there when we looked */
 };
 

@@ -16,6 +16,7 @@ struct move {
 	uint32_t thread;       /* MOVE_THREAD: its number in the registry */
 	uint64_t page;         /* MOVE_PAGES: number of the first page */
 	uint32_t pages;
+	uint32_t range;        /* where the gate let `pages` go of more: the pages that they may be of; else 0 */
 	int16_t from, to;      /* logical nodes; from is -1 where it is not known or mixed */
 	uint16_t support;      /* permille of the thing's traffic that is on `to` afterwards */
 	bool again;            /* it has been moved before: wants a clear case */

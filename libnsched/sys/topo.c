@@ -81,12 +81,14 @@ static int fill(struct machine *machine, hwloc_topology_t topology, const struct
 	return machine_check(machine, &why) ? -ENODEV : 0;
 }
 
-/* Everything that is not needed is left out: it halves the time. The x86 component would bind the
+/* Everything that is not needed is left out: it halves the time. Groups are needed: hwloc makes one for each
+ * node that no cache or package is as large as, and without it takes the node for one of the whole machine. The x86 component would bind the
  * calling thread to every CPU in turn; the flag forbids it. */
 static int open_topology(hwloc_topology_t *topology)
 {
 	if (hwloc_topology_init(topology)) return -ENOMEM;
 	hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_L3CACHE, HWLOC_TYPE_FILTER_KEEP_ALL);
 	return 0;

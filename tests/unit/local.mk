@@ -1,19 +1,31 @@
 # Unit tests with Check, of the core with its inside in sight. What the library's own folders need beside
 # it (config, launch) is in libnsched/config.mk.
-unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h
+unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h \
+	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h \
+	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h
 EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
+	tests/unit/test_binding \
+	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
+	tests/unit/test_evidence \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
+	tests/unit/test_history \
 	tests/unit/test_machine \
 	tests/unit/test_placement \
 	tests/unit/test_plan \
 	tests/unit/test_policy \
+	tests/unit/test_ranges \
+	tests/unit/test_region \
+	tests/unit/test_registry \
+	tests/unit/test_session \
 	tests/unit/test_situation \
-	tests/unit/test_snapshot
+	tests/unit/test_snapshot \
+	tests/unit/test_threads \
+	tests/unit/test_topo
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 check_LIBRARIES += tests/unit/libmade.a
@@ -22,12 +34,20 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_binding_CFLAGS = $(unit_cflags)
+tests_unit_test_binding_LDADD = $(unit_libs)
+tests_unit_test_cpulist_CFLAGS = $(unit_cflags)
+tests_unit_test_cpulist_LDADD = $(unit_libs)
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)
 tests_unit_test_estimate_LDADD = $(unit_libs)
+tests_unit_test_evidence_CFLAGS = $(unit_cflags)
+tests_unit_test_evidence_LDADD = $(unit_libs)
 tests_unit_test_gate_CFLAGS = $(unit_cflags)
 tests_unit_test_gate_LDADD = $(unit_libs)
 tests_unit_test_golden_CFLAGS = $(unit_cflags)
 tests_unit_test_golden_LDADD = $(unit_libs)
+tests_unit_test_history_CFLAGS = $(unit_cflags)
+tests_unit_test_history_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
@@ -36,8 +56,20 @@ tests_unit_test_plan_CFLAGS = $(unit_cflags)
 tests_unit_test_plan_LDADD = $(unit_libs)
 tests_unit_test_policy_CFLAGS = $(unit_cflags)
 tests_unit_test_policy_LDADD = $(unit_libs)
+tests_unit_test_ranges_CFLAGS = $(unit_cflags)
+tests_unit_test_ranges_LDADD = $(unit_libs)
+tests_unit_test_region_CFLAGS = $(unit_cflags)
+tests_unit_test_region_LDADD = $(unit_libs)
+tests_unit_test_registry_CFLAGS = $(unit_cflags)
+tests_unit_test_registry_LDADD = $(unit_libs)
+tests_unit_test_session_CFLAGS = $(unit_cflags)
+tests_unit_test_session_LDADD = $(unit_libs)
 tests_unit_test_situation_CFLAGS = $(unit_cflags)
 tests_unit_test_situation_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
+tests_unit_test_threads_CFLAGS = $(unit_cflags)
+tests_unit_test_threads_LDADD = $(unit_libs)
+tests_unit_test_topo_CFLAGS = $(unit_cflags)
+tests_unit_test_topo_LDADD = $(unit_libs)
 endif

@@ -15,24 +15,24 @@ static const struct gate_case {
 	uint32_t moved_ms_ago;
 	struct gate_held held;
 } gate_cases[] = {
-	{ "pays", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, false, 1e8f, COST, "" }, NEVER, { 0 } },
-	{ "pays just so", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, false, COST * 0.151f, COST, "" }, NEVER, { 0 } },
-	{ "doesn't pay", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, false, COST * 0.149f, COST, "" }, NEVER, { .cost = 1 } },
-	{ "gains nothing", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, false, 0, COST, "" }, NEVER, { .cost = 1 } },
-	{ "loses", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, false, -1e8f, COST, "" }, NEVER, { .cost = 1 } },
-	{ "rests", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, true, 1e8f, COST, "" }, 999, { .cooldown = 1 } },
-	{ "has rested", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, true, 1e8f, COST, "" }, 1000, { 0 } },
-	{ "back for half", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 500, true, 1e8f, COST, "" }, 5000, { .reversal = 1 } },
-	{ "back for 749", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 749, true, 1e8f, COST, "" }, 5000, { .reversal = 1 } },
-	{ "back for 750", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 750, true, 1e8f, COST, "" }, 5000, { 0 } },
-	{ "the first time for half", { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 500, false, 1e8f, COST, "" }, NEVER, { 0 } },
-	{ "not a chunk's", { MOVE_PAGES, 0, 0x9000, 512, 0, 1, 1000, false, 1e8f, COST, "" }, 0, { 0 } },
-	{ "before all chunks", { MOVE_PAGES, 0, 0x10, 512, 0, 1, 1000, false, 1e8f, COST, "" }, 0, { 0 } },
-	{ "a thread", { MOVE_THREAD, 7, 0, 0, 0, 1, 0, false, 0, 1e5f, "" }, NEVER, { 0 } },
-	{ "a thread to a CPU", { MOVE_THREAD, 7, 0, 0, 0, 1, 0, false, -1e8f, 1e5f, "" }, NEVER, { 0 } },
-	{ "a thread that rests", { MOVE_THREAD, 7, 0, 0, 0, 1, 0, true, 1e8f, 1e5f, "" }, 10, { .cooldown = 1 } },
-	{ "a hold", { MOVE_THREAD, 7, 0, 0, 0, 0, 0, true, 0, 0, "" }, 10, { 0 } },
-	{ "a thread that is not there", { MOVE_THREAD, 8, 0, 0, 0, 1, 0, true, 1e8f, 1e5f, "" }, 10, { 0 } },
+	{ "pays", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, false, 1e8f, COST, "" }, NEVER, { 0 } },
+	{ "pays just so", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, false, COST * 0.151f, COST, "" }, NEVER, { 0 } },
+	{ "doesn't pay", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, false, COST * 0.149f, COST, "" }, NEVER, { .cost = 1 } },
+	{ "gains nothing", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, false, 0, COST, "" }, NEVER, { .cost = 1 } },
+	{ "loses", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, false, -1e8f, COST, "" }, NEVER, { .cost = 1 } },
+	{ "rests", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, true, 1e8f, COST, "" }, 999, { .cooldown = 1 } },
+	{ "has rested", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, true, 1e8f, COST, "" }, 1000, { 0 } },
+	{ "back for half", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 500, true, 1e8f, COST, "" }, 5000, { .reversal = 1 } },
+	{ "back for 749", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 749, true, 1e8f, COST, "" }, 5000, { .reversal = 1 } },
+	{ "back for 750", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 750, true, 1e8f, COST, "" }, 5000, { 0 } },
+	{ "the first time for half", { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 500, false, 1e8f, COST, "" }, NEVER, { 0 } },
+	{ "not a chunk's", { MOVE_PAGES, 0, 0x9000, 512, 0, 0, 1, 1000, false, 1e8f, COST, "" }, 0, { 0 } },
+	{ "before all chunks", { MOVE_PAGES, 0, 0x10, 512, 0, 0, 1, 1000, false, 1e8f, COST, "" }, 0, { 0 } },
+	{ "a thread", { MOVE_THREAD, 7, 0, 0, 0, 0, 1, 0, false, 0, 1e5f, "" }, NEVER, { 0 } },
+	{ "a thread to a CPU", { MOVE_THREAD, 7, 0, 0, 0, 0, 1, 0, false, -1e8f, 1e5f, "" }, NEVER, { 0 } },
+	{ "a thread that rests", { MOVE_THREAD, 7, 0, 0, 0, 0, 1, 0, true, 1e8f, 1e5f, "" }, 10, { .cooldown = 1 } },
+	{ "a hold", { MOVE_THREAD, 7, 0, 0, 0, 0, 0, 0, true, 0, 0, "" }, 10, { 0 } },
+	{ "a thread that is not there", { MOVE_THREAD, 8, 0, 0, 0, 0, 1, 0, true, 1e8f, 1e5f, "" }, 10, { 0 } },
 };
 
 static void made(struct machine *m, struct situation *s, uint32_t moved_ms_ago)
@@ -84,7 +84,7 @@ START_TEST(budget)
 	struct move thread = { .kind = MOVE_THREAD, .thread = 7, .to = 1, .reason = "" };
 	ck_assert_int_eq(plan_add(&plan, &thread), 0);
 	for (unsigned i = 0; i < 3; i++) {
-		struct move move = { MOVE_PAGES, 0, 0x1000 + 512 * i, 512, 0, (int16_t)(i % 2), 1000, false, 1e8f, COST, "" };
+		struct move move = { MOVE_PAGES, 0, 0x1000 + 512 * i, 512, 0, 0, (int16_t)(i % 2), 1000, false, 1e8f, COST, "" };
 		ck_assert_int_eq(plan_add(&plan, &move), 0);
 	}
 	gate_filter(&plan, &s, &limits, &held);
@@ -94,6 +94,7 @@ START_TEST(budget)
 		const struct move *move = &plan.move[1 + i];
 		ck_assert_uint_eq(move->page, 0x1000 + 512 * i);
 		ck_assert_uint_eq(move->pages, i + 1 == c->n ? c->last : 512);
+		ck_assert_uint_eq(move->range, move->pages < 512 ? 512 : 0);
 		float part = (float)move->pages / 512;
 		ck_assert(move->gain_ns_per_s > 0.99e8f * part && move->gain_ns_per_s < 1.01e8f * part && move->cost_ns < 1.01f * COST * part);
 	}
@@ -113,7 +114,7 @@ START_TEST(horizon)
 	made(&m, &s, NEVER);
 	for (unsigned i = 0; i < 2; i++) {
 		struct plan plan = { 0 };
-		struct move move = { MOVE_PAGES, 0, 0x1000, 512, 0, 1, 1000, false, COST * 0.01f, COST, "" };
+		struct move move = { MOVE_PAGES, 0, 0x1000, 512, 0, 0, 1, 1000, false, COST * 0.01f, COST, "" };
 		s.age_ns = i ? 3000000000000 : 100000000000;
 		ck_assert_int_eq(plan_add(&plan, &move), 0);
 		gate_filter(&plan, &s, &limits, &held);

@@ -14,21 +14,21 @@ static const struct join_case {
 	struct move move;
 	bool joined;
 } join_cases[] = {
-	{ "the next pages", { MOVE_PAGES, 0, 110, 5, 0, 1, 400, false, 2, 8, to_user }, true },
-	{ "a page farther", { MOVE_PAGES, 0, 111, 5, 0, 1, 400, false, 2, 8, to_user }, false },
-	{ "the pages before", { MOVE_PAGES, 0, 95, 5, 0, 1, 400, false, 2, 8, to_user }, false },
-	{ "to another node", { MOVE_PAGES, 0, 110, 5, 0, 2, 400, false, 2, 8, to_user }, false },
-	{ "from another node", { MOVE_PAGES, 0, 110, 5, -1, 1, 400, false, 2, 8, to_user }, false },
-	{ "a second time", { MOVE_PAGES, 0, 110, 5, 0, 1, 400, true, 2, 8, to_user }, false },
-	{ "for another reason", { MOVE_PAGES, 0, 110, 5, 0, 1, 400, false, 2, 8, to_users }, false },
-	{ "a thread", { MOVE_THREAD, 0, 110, 5, 0, 1, 400, false, 2, 8, to_user }, false },
+	{ "the next pages", { MOVE_PAGES, 0, 110, 5, 0, 0, 1, 400, false, 2, 8, to_user }, true },
+	{ "a page farther", { MOVE_PAGES, 0, 111, 5, 0, 0, 1, 400, false, 2, 8, to_user }, false },
+	{ "the pages before", { MOVE_PAGES, 0, 95, 5, 0, 0, 1, 400, false, 2, 8, to_user }, false },
+	{ "to another node", { MOVE_PAGES, 0, 110, 5, 0, 0, 2, 400, false, 2, 8, to_user }, false },
+	{ "from another node", { MOVE_PAGES, 0, 110, 5, 0, -1, 1, 400, false, 2, 8, to_user }, false },
+	{ "a second time", { MOVE_PAGES, 0, 110, 5, 0, 0, 1, 400, true, 2, 8, to_user }, false },
+	{ "for another reason", { MOVE_PAGES, 0, 110, 5, 0, 0, 1, 400, false, 2, 8, to_users }, false },
+	{ "a thread", { MOVE_THREAD, 0, 110, 5, 0, 0, 1, 400, false, 2, 8, to_user }, false },
 };
 
 START_TEST(joins)
 {
 	const struct join_case *c = &join_cases[_i];
 	struct plan plan = { 0 };
-	struct move first = { MOVE_PAGES, 0, 100, 10, 0, 1, 1000, false, 1, 4, to_user };
+	struct move first = { MOVE_PAGES, 0, 100, 10, 0, 0, 1, 1000, false, 1, 4, to_user };
 	ck_assert_int_eq(plan_add(&plan, &first), 0);
 	ck_assert_int_eq(plan_add(&plan, &c->move), 0);
 	ck_assert_msg(plan.n == (c->joined ? 1 : 2), "%s", c->what);
@@ -82,13 +82,13 @@ END_TEST
 START_TEST(order)
 {
 	static const struct move moves[] = {
-		{ MOVE_PAGES, 0, 900, 5, 0, 1, 0, false, 50, 10, to_user },   /* 5 for each ns */
-		{ MOVE_PAGES, 0, 800, 5, 0, 1, 0, false, 10, 2, to_user },    /* the same, earlier page */
-		{ MOVE_PAGES, 0, 700, 5, 0, 1, 0, false, 100, 10, to_user },  /* 10 */
-		{ MOVE_THREAD, 4, 0, 0, 0, 1, 0, false, 0, 100, to_user },    /* threads come first, even for nothing */
-		{ MOVE_THREAD, 3, 0, 0, 0, 1, 0, false, 500, 100, to_user },
-		{ MOVE_THREAD, 2, 0, 0, 0, 1, 0, false, -5, 100, to_user },
-		{ MOVE_THREAD, 1, 0, 0, 0, 1, 0, false, 0, 0, to_user },      /* a hold */
+		{ MOVE_PAGES, 0, 900, 5, 0, 0, 1, 0, false, 50, 10, to_user },   /* 5 for each ns */
+		{ MOVE_PAGES, 0, 800, 5, 0, 0, 1, 0, false, 10, 2, to_user },    /* the same, earlier page */
+		{ MOVE_PAGES, 0, 700, 5, 0, 0, 1, 0, false, 100, 10, to_user },  /* 10 */
+		{ MOVE_THREAD, 4, 0, 0, 0, 0, 1, 0, false, 0, 100, to_user },    /* threads come first, even for nothing */
+		{ MOVE_THREAD, 3, 0, 0, 0, 0, 1, 0, false, 500, 100, to_user },
+		{ MOVE_THREAD, 2, 0, 0, 0, 0, 1, 0, false, -5, 100, to_user },
+		{ MOVE_THREAD, 1, 0, 0, 0, 0, 1, 0, false, 0, 0, to_user },      /* a hold */
 	};
 	static const unsigned threads[] = { 3, 1, 4, 2 }, pages[] = { 700, 800, 900 };
 	struct plan plan = { 0 };

@@ -1,0 +1,34 @@
+/* A source that sees what it is told: threads that touch ranges at random. */
+#ifndef TESTS_STUBS_FAKE_SOURCE_H
+#define TESTS_STUBS_FAKE_SOURCE_H
+
+#include <stdbool.h>
+
+#include "fake_clock.h"
+#include "sys/source.h"
+
+enum { FAKE_SOURCE_FEEDS = 64, FAKE_SOURCE_THREADS = 4096 };
+
+struct fake_source {
+	struct fake_clock *clock;       /* samples come by it: one for each period of each thread that is fed */
+	int start_error;                /* start returns it, with the reason */
+	const char *why;
+	unsigned dies_at;               /* this poll, counted from 1, and all behind it return dies_of; 0: none */
+	int dies_of;
+
+	struct { unsigned thread; uint64_t addr, bytes; } feed[FAKE_SOURCE_FEEDS];
+	unsigned n_feeds;
+	uint64_t dice, last_ns, period_ns;
+
+	bool watched[FAKE_SOURCE_THREADS];
+	unsigned starts, stops, polls, adds, removes;
+	uint64_t samples;
+};
+
+extern struct fake_source fake_source;
+extern const struct source_ops fake_source_ops;
+
+/* From now on thread (by number) touches the range, and nothing else. */
+void fake_source_feed(unsigned thread, uint64_t addr, uint64_t bytes);
+
+#endif

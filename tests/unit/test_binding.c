@@ -1,0 +1,188 @@
+/* Who may be bound: what the process was given, what the thread has now, what was given to anybody before. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "../stubs/fake_hands.h"
+#include "binding.h"
+#include "made.h"
+
+enum { TID = 100, CPUS = 4 };   /* two nodes of two CPUs: 0 and 1, 2 and 3 */
+
+static struct registry registry;
+static struct machine machine;
+static struct fake_hands hands;
+static struct binding binding;
+
+static struct cpu_mask mask_of(unsigned bits)
+{
+	struct cpu_mask mask;
+	mask_clear(&mask);
+	for (unsigned cpu = 0; cpu < 32; cpu++)
+		if (bits >> cpu & 1) mask_add(&mask, cpu);
+	return mask;
+}
+
+static struct nsched_thread *made(unsigned allowed, unsigned now, bool may_bind)
+{
+	struct cpu_mask given = mask_of(allowed), has = mask_of(now);
+	made_machine(&machine, 2, 2);
+	registry_init(&registry);
+	binding_init(&binding, &machine, &fake_hands_ops, &hands, &given, may_bind);
+	fake_hands_thread(&hands, TID, &has);
+	struct nsched_thread *thread = registry_add(&registry, TID, true);
+	ck_assert_ptr_nonnull(thread);
+	return thread;
+}
+
+static void freed(void)
+{
+	machine_free(&machine);
+	for (unsigned b = 0; b < REGISTRY_THREADS / REGISTRY_BLOCK; b++) free(registry.block[b]);
+}
+
+static bool has(pid_t tid, unsigned bits)
+{
+	struct cpu_mask mask = mask_of(bits);
+	const struct cpu_mask *now = fake_hands_mask(&hands, tid);
+	return now && mask_equal(now, &mask);
+}
+
+static const struct rule {
+	const char *what;
+	unsigned allowed, now;
+	int given;              /* a node that some thread was bound to before; -1: none */
+	bool fixed;
+} rules[] = {
+	{ "all that the process has", 0xf, 0xf, -1, false },
+	{ "more than the process has", 0xf, 0xff, -1, false },
+	{ "one CPU, by someone", 0xf, 0x1, -1, true },
+	{ "a node, by someone", 0xf, 0x3, -1, true },
+	{ "a node, by us", 0xf, 0x3, 0, false },
+	{ "another node than we gave", 0xf, 0xc, 0, true },
+	{ "one CPU of the node that we gave", 0xf, 0x1, 0, true },
+	{ "three of four", 0xf, 0x7, -1, true },
+	{ "others than the process has", 0x3, 0xc, -1, true },
+	{ "all of a process on one node", 0x3, 0x3, -1, false },
+	{ "nothing", 0xf, 0, -1, true },
+};
+
+START_TEST(rule)
+{
+	const struct rule *c = &rules[_i];
+	struct nsched_thread *thread = made(c->allowed, c->now, true);
+	if (c->given >= 0) atomic_store(&binding.given[c->given], true);
+	atomic_store(&thread->wanted, 1);
+	ck_assert_msg(binding_apply(&binding, thread) == (c->fixed ? 0 : 1), "%s", c->what);
+	ck_assert(atomic_load(&thread->fixed) == c->fixed);
+	ck_assert(has(TID, c->fixed ? c->now : 0xc));
+	ck_assert_int_eq(atomic_load(&thread->bound), c->fixed ? REGISTRY_NO_NODE : 1);
+	ck_assert_uint_eq(atomic_load(&thread->bindings), !c->fixed);
+	ck_assert_uint_eq(hands.calls[FAKE_GET_MASK] + hands.calls[FAKE_SET_MASK], c->fixed ? 1 : 2);
+	/* a thread of its making inherits the mask, and is not someone else's for it */
+	fake_hands_thread(&hands, TID + 1, fake_hands_mask(&hands, TID));
+	struct nsched_thread *child = registry_add(&registry, TID + 1, true);
+	binding_look(&binding, child);
+	ck_assert(atomic_load(&child->fixed) == c->fixed);
+	freed();
+}
+END_TEST
+
+START_TEST(nothing_to_do)
+{
+	struct nsched_thread *thread = made(0xf, 0xf, false);
+	ck_assert_int_eq(binding_apply(&binding, thread), 0);     /* no wish */
+	atomic_store(&thread->wanted, 1);
+	ck_assert_int_eq(binding_apply(&binding, thread), 0);     /* may not */
+	binding.may_bind = true;
+	atomic_flag_test_and_set(&thread->busy);
+	ck_assert_int_eq(binding_apply(&binding, thread), 0);     /* someone does it just now */
+	ck_assert_uint_eq(hands.calls[FAKE_SET_MASK], 0);
+	ck_assert(has(TID, 0xf));
+	freed();
+}
+END_TEST
+
+static const struct failure { enum fake_hands_call call; int error; } failures[] = {
+	{ FAKE_GET_MASK, -ESRCH }, { FAKE_GET_MASK, -EPERM }, { FAKE_SET_MASK, -ESRCH }, { FAKE_SET_MASK, -EPERM }, { FAKE_SET_MASK, -EINVAL },
+	{ FAKE_SET_MASK, -ENOMEM },
+};
+
+START_TEST(failure)
+{
+	const struct failure *c = &failures[_i];
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	hands.fail[c->call].error = c->error;
+	hands.fail[c->call].times = 1;
+	atomic_store(&thread->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, thread), c->error);
+	ck_assert_int_eq(atomic_load(&thread->bound), REGISTRY_NO_NODE);
+	ck_assert(!atomic_load(&thread->fixed));
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	freed();
+}
+END_TEST
+
+/* A thread that is gone is seen as such by a look. */
+START_TEST(gone)
+{
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	fake_hands_gone(&hands, TID);
+	binding_look(&binding, thread);
+	ck_assert_int_eq(atomic_load(&thread->state), THREAD_GONE);
+	freed();
+}
+END_TEST
+
+START_TEST(release)
+{
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	struct cpu_mask mine = mask_of(0x3), other = mask_of(0x1);
+	binding_release(&binding, thread);                        /* never bound: nothing is asked */
+	ck_assert_uint_eq(hands.calls[FAKE_GET_MASK], 0);
+	atomic_store(&thread->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	fake_hands_thread(&hands, TID + 1, &mine);
+	fake_hands_thread(&hands, TID + 2, &other);
+	ck_assert_int_eq(binding_release_stranger(&binding, TID + 1), 1);
+	ck_assert(has(TID + 1, 0xf));
+	ck_assert_int_eq(binding_release_stranger(&binding, TID + 2), 0);
+	ck_assert(has(TID + 2, 0x1));
+	ck_assert_int_eq(binding_release_stranger(&binding, TID + 3), 0);
+	binding_release(&binding, thread);
+	ck_assert(has(TID, 0xf));
+	ck_assert_int_eq(atomic_load(&thread->bound), REGISTRY_NO_NODE);
+	ck_assert_int_eq(atomic_load(&thread->wanted), REGISTRY_NO_NODE);
+	freed();
+}
+END_TEST
+
+/* Someone has bound it after us: it keeps that. */
+START_TEST(release_of_anothers)
+{
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	struct cpu_mask other = mask_of(0x1);
+	atomic_store(&thread->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	fake_hands_gone(&hands, TID);
+	fake_hands_thread(&hands, TID, &other);
+	binding_release(&binding, thread);
+	ck_assert(has(TID, 0x1));
+	freed();
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+	made_loop(tcase, rule, rules);
+	tcase_add_test(tcase, nothing_to_do);
+	made_loop(tcase, failure, failures);
+	tcase_add_test(tcase, gone);
+	tcase_add_test(tcase, release);
+	tcase_add_test(tcase, release_of_anothers);
+}
+
+int main(void)
+{
+	return made_main("binding", add);
+}

@@ -1,0 +1,520 @@
+/* The evidence: chunks are halved where threads are apart and only there, joined again, forgotten; hints are
+ * exact to a page; strays change nothing; whatever comes in, the tree stays one. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "made.h"
+#include "pure/evidence.h"
+
+#define SAMPLE_NS 4e6f           /* at 250 Hz */
+#define HALF_LIFE 2000000000ull
+#define BASE 0x7f1234400000ull   /* a multiple of 4 MiB */
+
+enum { CHUNKS = 4096, THREADS = 64, TOP_PAGES = 1 << EVIDENCE_TOP_ORDER, PAGE = 1 << EVIDENCE_PAGE_SHIFT, TOP = TOP_PAGES * PAGE };
+
+/* ---- what is seen from outside ---------------------------------------------------------------------- */
+
+struct leaf {
+	uint64_t page, pages;
+	unsigned index, n_users, weight[THREADS];
+};
+
+struct leaves {
+	unsigned n;
+	struct leaf leaf[CHUNKS];
+};
+
+static void collect(void *arg, unsigned index, const struct evidence_chunk *chunk)
+{
+	struct leaves *l = arg;
+	struct leaf *leaf = &l->leaf[l->n++];
+	ck_assert_uint_le(l->n, CHUNKS);
+	memset(leaf, 0, sizeof *leaf);
+	leaf->page = chunk->page;
+	leaf->pages = 1ull << chunk->order;
+	leaf->index = index;
+	leaf->n_users = chunk->n_users;
+	for (unsigned u = 0; u < chunk->n_users; u++) leaf->weight[chunk->user[u].thread] += chunk->user[u].weight;
+}
+
+static const struct leaves *look(struct evidence *e)
+{
+	static struct leaves leaves;
+	leaves.n = 0;
+	ck_assert_int_eq(evidence_walk(e, collect, &leaves), (int)leaves.n);
+	return &leaves;
+}
+
+/* The leaf that holds the address; one of no pages if it has no users. */
+static const struct leaf *leaf_at(const struct leaves *l, uint64_t addr)
+{
+	static const struct leaf none;
+	uint64_t page = addr >> EVIDENCE_PAGE_SHIFT;
+	for (unsigned i = 0; i < l->n; i++)
+		if (page >= l->leaf[i].page && page < l->leaf[i].page + l->leaf[i].pages) return &l->leaf[i];
+	return &none;
+}
+
+/* Children cover their parent, users are threads with weight and each is there once, free ones are marked, the
+ * walk ascends and finds every leaf with users. */
+static void check_tree(struct evidence *e, unsigned threads)
+{
+	unsigned with_users = 0;
+	uint64_t last = 0;
+	const struct leaves *l = look(e);
+	for (unsigned i = 2; i < evidence_count(e); i++) {
+		const struct evidence_chunk *c = evidence_chunk(e, i);
+		if (c->order == EVIDENCE_FREE) continue;
+		ck_assert_uint_le(c->order, EVIDENCE_TOP_ORDER);
+		ck_assert_uint_eq(c->page & ((1ull << c->order) - 1), 0);
+		ck_assert_uint_le(c->n_users, EVIDENCE_USERS);
+		for (unsigned u = 0; u < c->n_users; u++) {
+			ck_assert_uint_lt(c->user[u].thread, threads);
+			ck_assert_uint_gt(c->user[u].weight, 0);
+			ck_assert_uint_le(c->user[u].mean, 128u << c->order);
+			for (unsigned k = 0; k < u; k++) ck_assert_uint_ne(c->user[u].thread, c->user[k].thread);
+		}
+		if (!c->child) {
+			with_users += c->n_users > 0;
+			continue;
+		}
+		ck_assert_uint_eq(c->n_users, 0);
+		for (unsigned k = 0; k < 2; k++) {
+			const struct evidence_chunk *half = evidence_chunk(e, c->child + k);
+			ck_assert_uint_eq(half->order + 1u, c->order);
+			ck_assert_uint_eq(half->page, c->page + ((uint64_t)k << half->order));
+		}
+	}
+	ck_assert_uint_eq(l->n, with_users);
+	for (unsigned i = 0; i < l->n; i++) {
+		ck_assert(i == 0 || l->leaf[i].page >= last);
+		last = l->leaf[i].page + l->leaf[i].pages;
+	}
+}
+
+static struct evidence *made(unsigned chunks)
+{
+	struct evidence *e;
+	ck_assert_int_eq(evidence_init(&e, chunks, THREADS), 0);
+	return e;
+}
+
+/* All of the time was watched. */
+static void age(struct evidence *e, uint64_t ns)
+{
+	evidence_age(e, ns, ns, HALF_LIFE);
+}
+
+/* A sample of the thread somewhere in the range. */
+static void touch(struct evidence *e, struct dice *dice, unsigned thread, uint64_t from, uint64_t bytes)
+{
+	uint64_t addr = BASE + from + dice_next(dice) % bytes;
+	ck_assert_int_gt(evidence_add(e, thread, addr, SAMPLE_NS), 0);
+}
+
+/* ---- one access, and several ------------------------------------------------------------------------- */
+
+START_TEST(one_access)
+{
+	struct evidence *e = made(CHUNKS);
+	ck_assert_uint_eq(look(e)->n, 0);
+	int index = evidence_add(e, 3, BASE + TOP + 12345, SAMPLE_NS);
+	const struct leaves *l = look(e);
+	ck_assert_uint_eq(l->n, 1);
+	ck_assert_int_eq(index, (int)l->leaf[0].index);
+	ck_assert_uint_eq(l->leaf[0].page, (BASE + TOP) >> EVIDENCE_PAGE_SHIFT);
+	ck_assert_uint_eq(l->leaf[0].pages, TOP_PAGES);
+	ck_assert_uint_eq(l->leaf[0].n_users, 1);
+	ck_assert_uint_eq(l->leaf[0].weight[3], (unsigned)(SAMPLE_NS / EVIDENCE_TICK_NS));
+	evidence_free(e);
+}
+END_TEST
+
+START_TEST(wrong_arguments)
+{
+	struct evidence *e = made(CHUNKS);
+	ck_assert_int_eq(evidence_add(e, THREADS, BASE, SAMPLE_NS), -EINVAL);
+	ck_assert_int_eq(evidence_add_range(e, THREADS, BASE, PAGE, SAMPLE_NS), -EINVAL);
+	ck_assert_int_eq(evidence_add_range(e, 0, BASE, 0, SAMPLE_NS), -EINVAL);
+	evidence_forget_thread(e, THREADS);
+	evidence_forget_thread(e, EVIDENCE_NO_THREAD);
+	ck_assert_int_ge(evidence_add(e, 0, 0, SAMPLE_NS), 0);
+	ck_assert_int_ge(evidence_add(e, 0, UINT64_MAX, SAMPLE_NS), 0);
+	ck_assert_int_ge(evidence_add(e, 0, BASE, -1), 0);
+	ck_assert_int_ge(evidence_add(e, 0, BASE, 1e30f), 0);
+	check_tree(e, THREADS);
+	evidence_free(e);
+	evidence_free(NULL);
+}
+END_TEST
+
+/* Less than a tick at a time adds up. */
+START_TEST(small_weights)
+{
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 1000; i++) evidence_add(e, 1, BASE + 64 * i, EVIDENCE_TICK_NS / 10.0f);
+	unsigned weight = look(e)->leaf[0].weight[1];
+	ck_assert_msg(weight >= 98 && weight <= 101, "%u", weight);
+	evidence_free(e);
+}
+END_TEST
+
+/* A line that the thread has in its cache counts an eighth. */
+START_TEST(cached_lines)
+{
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 33; i++) {
+		evidence_add(e, 1, BASE, SAMPLE_NS);
+		evidence_add(e, 2, BASE + TOP + i * 4096 % TOP + i * 64, SAMPLE_NS);
+	}
+	const struct leaves *l = look(e);
+	unsigned cached = leaf_at(l, BASE)->weight[1], missed = leaf_at(l, BASE + TOP)->weight[2];
+	ck_assert_msg(missed == 33 * 16 && cached == 16 + 32 * 2, "%u of cached lines, %u of others", cached, missed);
+	evidence_free(e);
+}
+END_TEST
+
+/* What one thread has in its cache, another may miss. */
+START_TEST(caches_are_the_threads_own)
+{
+	struct evidence *e = made(CHUNKS);
+	evidence_add(e, 1, BASE, SAMPLE_NS);
+	evidence_add(e, 2, BASE, SAMPLE_NS);
+	ck_assert_uint_eq(look(e)->leaf[0].weight[1], look(e)->leaf[0].weight[2]);
+	evidence_free(e);
+}
+END_TEST
+
+/* ---- halving and joining ------------------------------------------------------------------------------- */
+
+/* Each of some threads in its own part of the block, in any order: afterwards each part's middle belongs to its
+ * thread. (What lies together in less than half of a block is not told apart.) */
+static const struct apart_case { unsigned threads; uint64_t bytes; } apart_cases[] = {
+	{ 2, TOP }, { 4, TOP }, { 8, TOP }, { 16, TOP }, { 2, TOP / 2 }, { 3, TOP },
+};
+
+START_TEST(apart)
+{
+	const struct apart_case *c = &apart_cases[_i];
+	struct dice dice = { 5 };
+	struct evidence *e = made(CHUNKS);
+	uint64_t part = c->bytes / c->threads;
+	for (unsigned i = 0; i < 120 * c->threads; i++) {
+		unsigned t = dice_below(&dice, c->threads);
+		touch(e, &dice, t, t * part, part);
+	}
+	check_tree(e, c->threads);
+	for (unsigned t = 0; t < c->threads; t++) {
+		const struct leaf *leaf = leaf_at(look(e), BASE + t * part + part / 2);
+		unsigned all = 0;
+		for (unsigned k = 0; k < c->threads; k++) all += leaf->weight[k];
+		ck_assert_msg(leaf->weight[t] * 4 > all * 3, "thread %u of %u has %u of %u of its part", t, c->threads, leaf->weight[t], all);
+	}
+	evidence_free(e);
+}
+END_TEST
+
+/* All threads everywhere in the block: it stays whole, or nearly always does. */
+START_TEST(shared)
+{
+	static const unsigned threads[] = { 2, 3, 4, 8 };
+	unsigned splits = 0, tries = 50;
+	for (unsigned seed = 0; seed < tries; seed++) {
+		struct dice dice = { seed };
+		struct evidence *e = made(CHUNKS);
+		for (unsigned i = 0; i < 200; i++) touch(e, &dice, dice_below(&dice, threads[_i]), 0, TOP);
+		splits += look(e)->n > 1;
+		check_tree(e, threads[_i]);
+		evidence_free(e);
+	}
+	ck_assert_msg(splits * 10 <= tries, "%u of %u were halved", splits, tries);
+}
+END_TEST
+
+/* One thread alone never halves anything, however it goes about. */
+START_TEST(alone)
+{
+	struct dice dice = { 1 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 500; i++) touch(e, &dice, 1, i % 2 ? 0 : TOP - PAGE, PAGE);
+	ck_assert_uint_eq(look(e)->n, 1);
+	evidence_free(e);
+}
+END_TEST
+
+/* A thread owns the block; single strays of others, at its far end, neither halve it nor take it. */
+START_TEST(strays)
+{
+	struct dice dice = { 9 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 40; i++) touch(e, &dice, 0, 0, TOP);
+	for (unsigned t = 1; t < 10; t++) touch(e, &dice, t, TOP - PAGE, PAGE);
+	const struct leaves *l = look(e);
+	ck_assert_uint_eq(l->n, 1);
+	for (unsigned t = 1; t < 10; t++) ck_assert_uint_gt(l->leaf[0].weight[0], 4 * l->leaf[0].weight[t]);
+	evidence_free(e);
+}
+END_TEST
+
+/* A new owner takes over after some accesses, not at once. */
+START_TEST(new_owner)
+{
+	struct dice dice = { 2 };
+	struct evidence *e = made(CHUNKS);
+	unsigned taken = 0;
+	for (unsigned i = 0; i < 30; i++) touch(e, &dice, 0, 0, TOP);
+	for (unsigned i = 1; i <= 400 && !taken; i++) {
+		touch(e, &dice, 1, 0, TOP);
+		if (i % 10 == 0) age(e, HALF_LIFE);
+		const struct leaf *leaf = leaf_at(look(e), BASE);
+		if (leaf->weight[1] > leaf->weight[0]) taken = i;
+	}
+	ck_assert_msg(taken >= 3 && taken <= 100, "after %u", taken);
+	evidence_free(e);
+}
+END_TEST
+
+/* Two were apart; one is gone: in time the halves are one again. */
+START_TEST(joins)
+{
+	struct dice dice = { 4 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
+	ck_assert_uint_ge(look(e)->n, 2);
+	unsigned used = evidence_count(e);
+	evidence_forget_thread(e, 1);
+	for (unsigned i = 0; i < 100; i++) {
+		touch(e, &dice, 0, 0, TOP);
+		age(e, HALF_LIFE);
+	}
+	ck_assert_uint_eq(look(e)->n, 1);
+	ck_assert_uint_eq(look(e)->leaf[0].pages, TOP_PAGES);
+	check_tree(e, THREADS);
+	/* what was joined is used again */
+	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
+	ck_assert_uint_le(evidence_count(e), used + 2);
+	evidence_free(e);
+}
+END_TEST
+
+/* ---- time ------------------------------------------------------------------------------------------------ */
+
+/* Weights that nobody renews are gone in the end, their chunks with them, and the room can be had again. */
+START_TEST(decays)
+{
+	struct dice dice = { 6 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 300; i++) touch(e, &dice, i % 8, (uint64_t)(i % 100) * TOP, TOP);
+		ck_assert_uint_ge(look(e)->n, 100);
+		for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
+		ck_assert_uint_eq(look(e)->n, 0);
+		for (unsigned i = 2; i < evidence_count(e); i++) ck_assert_uint_eq(evidence_chunk(e, i)->order, EVIDENCE_FREE);
+	}
+	ck_assert_uint_le(evidence_count(e), 1000);
+	ck_assert_uint_eq(evidence_dropped(e), 0);
+	evidence_free(e);
+}
+END_TEST
+
+/* The window is the time that the weights stand for: it halves with them. */
+START_TEST(window)
+{
+	struct evidence *e = made(CHUNKS);
+	ck_assert(evidence_window_ns(e) == 0);
+	age(e, HALF_LIFE / 4);
+	age(e, HALF_LIFE / 4);
+	ck_assert(evidence_window_ns(e) == HALF_LIFE / 2.0);
+	age(e, HALF_LIFE / 2);
+	ck_assert(evidence_window_ns(e) == HALF_LIFE / 2.0);
+	for (unsigned i = 0; i < 1000; i++) age(e, HALF_LIFE / 10);
+	ck_assert(evidence_window_ns(e) >= HALF_LIFE * 0.9 && evidence_window_ns(e) <= HALF_LIFE * 2.1);
+	evidence_free(e);
+}
+END_TEST
+
+/* Time that was not watched ages what is known, and is not time in which nothing was touched. */
+START_TEST(not_watched)
+{
+	struct evidence *e = made(CHUNKS);
+	evidence_age(e, HALF_LIFE / 2, HALF_LIFE / 10, HALF_LIFE);
+	ck_assert(evidence_window_ns(e) == HALF_LIFE / 10.0);
+	evidence_age(e, HALF_LIFE / 2, 0, HALF_LIFE);
+	ck_assert(evidence_window_ns(e) == HALF_LIFE / 20.0);
+	evidence_free(e);
+}
+END_TEST
+
+/* ---- threads ----------------------------------------------------------------------------------------------- */
+
+START_TEST(forgets)
+{
+	struct dice dice = { 8 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 2000; i++) touch(e, &dice, i % 4, (i % 4) * (TOP / 4) + (uint64_t)(i % 3) * TOP, TOP / 4);
+	for (unsigned gone = 0; gone < 4; gone++) {
+		evidence_forget_thread(e, gone);
+		check_tree(e, 4);
+		const struct leaves *l = look(e);
+		for (unsigned i = 0; i < l->n; i++)
+			for (unsigned t = 0; t <= gone; t++) ck_assert_uint_eq(l->leaf[i].weight[t], 0);
+		ck_assert(gone == 3 ? l->n == 0 : l->n > 0);
+	}
+	evidence_free(e);
+}
+END_TEST
+
+/* What is left over of the old thread's weight and cache is not the new one's. */
+START_TEST(forgotten_whole)
+{
+	struct evidence *e = made(CHUNKS);
+	evidence_add(e, 1, BASE, EVIDENCE_TICK_NS * 0.9f);
+	evidence_forget_thread(e, 1);
+	evidence_add(e, 1, BASE + 4096, EVIDENCE_TICK_NS * 0.9f);
+	ck_assert_uint_eq(look(e)->n, 0);
+	evidence_free(e);
+}
+END_TEST
+
+/* More threads than are kept: the heavy one stays, the others are counted together. */
+START_TEST(many_users)
+{
+	struct dice dice = { 11 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 400; i++) touch(e, &dice, i % 3 ? 3 + dice_below(&dice, 50) : 1, 0, TOP);
+	const struct leaf *leaf = leaf_at(look(e), BASE + TOP / 2);
+	for (unsigned t = 2; t < THREADS; t++) ck_assert_uint_gt(leaf->weight[1], leaf->weight[t]);
+	ck_assert_uint_gt(evidence_chunk(e, leaf->index)->others, 0);
+	check_tree(e, THREADS);
+	evidence_free(e);
+}
+END_TEST
+
+/* ---- bounds ---------------------------------------------------------------------------------------------- */
+
+START_TEST(full)
+{
+	enum { FEW = 40 };
+	struct evidence *e = made(FEW);
+	unsigned refused = 0;
+	for (unsigned i = 0; i < 200; i++) {
+		int ret = evidence_add(e, i % 7, BASE + (uint64_t)i * 2 * TOP, SAMPLE_NS);
+		ck_assert(ret > 0 || ret == -ENOSPC);
+		refused += ret < 0;
+	}
+	ck_assert_uint_gt(refused, 0);
+	ck_assert_uint_eq(evidence_dropped(e), refused);
+	ck_assert_uint_le(evidence_count(e), FEW + 2);
+	/* where there is no room to halve, both stay in the whole */
+	struct dice dice = { 1 };
+	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
+	check_tree(e, 7);
+	ck_assert_int_eq(evidence_add_range(e, 1, BASE + (uint64_t)1000 * TOP, 10 * TOP, SAMPLE_NS), -ENOSPC);
+	for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
+	ck_assert_int_gt(evidence_add(e, 1, BASE + (uint64_t)1000 * TOP, SAMPLE_NS), 0);
+	evidence_free(e);
+}
+END_TEST
+
+/* ---- hints ------------------------------------------------------------------------------------------------ */
+
+static const struct range_case { uint64_t from, bytes, first_page, pages; } range_cases[] = {
+	{ 0, PAGE, 0, 1 }, { 3 * PAGE, 4 * PAGE, 3, 4 }, { 100, 1, 0, 1 }, { PAGE - 1, 2, 0, 2 }, { 0, TOP, 0, TOP_PAGES },
+	{ 0, TOP + 1, 0, TOP_PAGES + 1 }, { 5 * PAGE, 3 * TOP, 5, 3 * TOP_PAGES }, { 511 * PAGE, 2 * PAGE, 511, 2 },
+	{ TOP / 2, TOP, TOP_PAGES / 2, TOP_PAGES },
+};
+
+START_TEST(ranges)
+{
+	const struct range_case *c = &range_cases[_i];
+	struct evidence *e = made(CHUNKS);
+	uint64_t first = BASE / PAGE, weight = 0, pages = 0;
+	for (unsigned i = 0; i < 3; i++) ck_assert_int_eq(evidence_add_range(e, 5, BASE + c->from, c->bytes, (float)c->pages * EVIDENCE_TICK_NS), 0);
+	const struct leaves *l = look(e);
+	for (unsigned i = 0; i < l->n; i++) {
+		ck_assert_uint_ge(l->leaf[i].page, first + c->first_page);
+		ck_assert_uint_le(l->leaf[i].page + l->leaf[i].pages, first + c->first_page + c->pages);
+		ck_assert_uint_eq(l->leaf[i].n_users, 1);
+		weight += l->leaf[i].weight[5];
+		pages += l->leaf[i].pages;
+	}
+	ck_assert_uint_eq(pages, c->pages);
+	ck_assert_uint_gt(weight, 0);
+	ck_assert_uint_le(weight, 3 * c->pages + 1);
+	check_tree(e, THREADS);
+	evidence_free(e);
+}
+END_TEST
+
+/* Two threads say which half is theirs, to a page: each page is known to be its own thread's. */
+START_TEST(neighbours)
+{
+	enum { CUT = 777 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 50; i++) {
+		ck_assert_int_eq(evidence_add_range(e, 1, BASE, CUT * PAGE, 1e9f), 0);
+		ck_assert_int_eq(evidence_add_range(e, 2, BASE + CUT * PAGE, 4 * TOP - CUT * PAGE, 1e9f), 0);
+		age(e, 100000000);
+	}
+	for (unsigned p = 0; p < 4 * TOP_PAGES; p++) {
+		const struct leaf *leaf = leaf_at(look(e), BASE + (uint64_t)p * PAGE);
+		ck_assert_msg(leaf->weight[p < CUT ? 1 : 2] > 0 && leaf->weight[p < CUT ? 2 : 1] == 0, "page %u", p);
+	}
+	evidence_free(e);
+}
+END_TEST
+
+/* ---- anything -------------------------------------------------------------------------------------------- */
+
+START_TEST(anything)
+{
+	struct dice dice = { (uint64_t)_i };
+	unsigned threads = 1 + dice_below(&dice, THREADS), blocks = 1 + dice_below(&dice, 30);
+	struct evidence *e = made(64 + dice_below(&dice, 2000));
+	for (unsigned i = 0; i < 3000; i++) {
+		unsigned t = dice_below(&dice, threads), what = dice_below(&dice, 1000);
+		uint64_t addr = BASE + (uint64_t)dice_below(&dice, blocks) * TOP;
+		if (what < 900) addr += dice_next(&dice) % (TOP / threads) + (uint64_t)t * (TOP / threads);
+		else addr += dice_next(&dice) % TOP;
+		if (what < 950) evidence_add(e, t, addr, SAMPLE_NS * 4 * dice_part(&dice));
+		else if (what < 990) evidence_add_range(e, t, addr, 1 + dice_next(&dice) % (3 * TOP), SAMPLE_NS * 100 * dice_part(&dice));
+		else if (what < 998) age(e, dice_next(&dice) % HALF_LIFE);
+		else evidence_forget_thread(e, t);
+		if (i % 100 == 0) check_tree(e, threads);
+	}
+	check_tree(e, threads);
+	evidence_free(e);
+}
+END_TEST
+
+static void add(TCase *tcase)
+{
+	tcase_add_test(tcase, one_access);
+	tcase_add_test(tcase, wrong_arguments);
+	tcase_add_test(tcase, small_weights);
+	tcase_add_test(tcase, cached_lines);
+	tcase_add_test(tcase, caches_are_the_threads_own);
+	made_loop(tcase, apart, apart_cases);
+	tcase_add_loop_test(tcase, shared, 0, 4);
+	tcase_add_test(tcase, alone);
+	tcase_add_test(tcase, strays);
+	tcase_add_test(tcase, new_owner);
+	tcase_add_test(tcase, joins);
+	tcase_add_test(tcase, decays);
+	tcase_add_test(tcase, window);
+	tcase_add_test(tcase, not_watched);
+	tcase_add_test(tcase, forgets);
+	tcase_add_test(tcase, forgotten_whole);
+	tcase_add_test(tcase, many_users);
+	tcase_add_test(tcase, full);
+	made_loop(tcase, ranges, range_cases);
+	tcase_add_test(tcase, neighbours);
+	tcase_add_loop_test(tcase, anything, 0, 100);
+}
+
+int main(void)
+{
+	return made_main("evidence", add);
+}
