@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/test_golden \
 	tests/unit/test_history \
 	tests/unit/test_machine \
+	tests/unit/test_memory \
 	tests/unit/test_placement \
 	tests/unit/test_plan \
 	tests/unit/test_policy \
@@ -50,6 +51,8 @@ tests_unit_test_history_CFLAGS = $(unit_cflags)
 tests_unit_test_history_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
+tests_unit_test_memory_CFLAGS = $(unit_cflags)
+tests_unit_test_memory_LDADD = $(unit_libs)
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
@@ -72,4 +75,11 @@ tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
 tests_unit_test_topo_CFLAGS = $(unit_cflags)
 tests_unit_test_topo_LDADD = $(unit_libs)
+tests_unit_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+
+# As a program has it: the shared library with its public calls alone
+check_PROGRAMS += tests/unit/test_api
+TESTS += tests/unit/test_api
+tests_unit_test_api_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
+tests_unit_test_api_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 endif
