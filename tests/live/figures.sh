@@ -14,6 +14,9 @@ served_permille() { sed -n 's/^model end: .*local_permille \([0-9]*\).*/\1/p' "$
 # The worst lap
 late_permille() { sed -n 's/^model .* late_permille \([0-9]*\).*/\1/p' "$1" | sort -n | tail -n 1; }
 
+# per_cent NUMBER [DIVISOR]: "98.1 %", nothing where it is not known
+per_cent() { [ -z "$1" ] || awk -v n="$1" -v by="${2-1}" 'BEGIN { printf "%.1f %%", n / by }'; }
+
 # holds A OP B: compares numbers, also fractions; an unknown one holds nothing
 holds() { [ -n "$1" ] && [ -n "$3" ] && awk -v a="$1" -v b="$3" "BEGIN { exit !(a $2 b) }"; }
 
