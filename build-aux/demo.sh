@@ -5,7 +5,9 @@ demo=build/demo
 demo_seconds=15
 box_mib=8      # size of an array in the emulated machine, whose model has small caches and little memory
 native_mib=256 # above the caches of real machines
-late_most=60   # per mille: above, the emulation could not keep up and its timing does not count
+
+# shellcheck source=tests/live/figures.sh
+. tests/live/figures.sh
 
 # Whom the program runs as: an ordinary user, who needs no more. From a folder that nobody may enter: its owner.
 demo_user()
@@ -23,39 +25,34 @@ on_nodes()
 	local file=$1
 	shift
 	# shellcheck disable=SC2016  # for the inner shell
-	tests/numabox/nodes-run -n 4 -c 2 -M default -u "$(demo_user)" -T 300 -- \
+	tests/numabox/nodes-run -n 4 -c 2 -M default -a sysctl.kernel.numa_balancing=0 -u "$(demo_user)" -T 300 -- \
 		sh -c 'echo "kernel.numa_balancing = $(cat /proc/sys/kernel/numa_balancing)"; exec "$@"' sh "$@" >"$file" 2>&1
 }
 
-# pages, passes, served FILE: what the run said
-pages() { sed -n "s/^pages on their thread's node: \([0-9.]*\) %.*/\1 %/p" "$1"; }
-passes() { sed -n 's/^\([0-9]*\) passes in .*/\1/p' "$1"; }
-# The machine's own count, in the last third of the run (the example makes it a lap of its own)
-served() { sed -n 's/^model end: .*local_permille \([0-9]*\).*/\1/p' "$1" | awk '{ printf "%.1f %%\n", $1 / 10 }'; }
-
-# Whether the emulation kept up with its clock in this run, or there was none
-kept_up() { sed -n 's/^model .* late_permille \([0-9]*\).*/\1/p' "$1" | awk -v most=$late_most '$1 > most { late = 1 } END { exit late }'; }
-
 # row WHAT WITHOUT WITH NOTE
-row() { printf '  %-44s %10s %10s   %s\n' "$1" "${2:--}" "${3:--}" "$4"; }
+row() { printf '  %-42s %9s %12s   %s\n' "$1" "${2:--}" "${3:--}" "$4"; }
+
+after() { [ -z "$1" ] || echo "$1 s"; }
 
 show_table()
 {
-	local more
-	more=$(awk -v a="$(passes "$demo/without.txt")" -v b="$(passes "$demo/with.txt")" \
-		'BEGIN { if (a > 0) printf "%.1f times as many", b / a }')
-	if ! kept_up "$demo/without.txt" || ! kept_up "$demo/with.txt"; then more='does not count: this machine was too busy'; fi
+	local more a=$demo/without.txt b=$demo/with.txt
+	more=$(awk -v a="$(passes "$a")" -v b="$(passes "$b")" 'BEGIN { if (a > 0) printf "%.1f times as many", b / a }')
+	if ! kept_up "$a" || ! kept_up "$b"; then more='does not count: this machine was too busy'; fi
 	echo
 	row '' 'without' 'with nsched' ''
-	row "pages on their thread's node, at the end" "$(pages "$demo/without.txt")" "$(pages "$demo/with.txt")" ''
-	[ "$1" = natively ] || row 'memory accesses that stayed on the node' "$(served "$demo/without.txt")" \
-		"$(served "$demo/with.txt")" 'counted by the machine, last third'
-	row "passes over the arrays in $demo_seconds s" "$(passes "$demo/without.txt")" "$(passes "$demo/with.txt")" "$more"
+	row "pages on their thread's node, at the end" "$(per_cent "$(pages_percent "$a")")" "$(per_cent "$(pages_percent "$b")")" ''
+	row '  95 % of them were there after' "$(after "$(reached_s "$a")")" "$(after "$(reached_s "$b")")" ''
+	[ "$1" = natively ] || row 'memory accesses that stayed on the node' "$(per_cent "$(served_permille "$a")" 10)" \
+		"$(per_cent "$(served_permille "$b")" 10)" 'counted by the machine, last third'
+	row "passes over the arrays in $demo_seconds s" "$(passes "$a")" "$(passes "$b")" "$more"
 	echo
-	if grep -qx 'kernel.numa_balancing = 1' "$demo/without.txt"; then
+	if grep -qx 'kernel.numa_balancing = 0' "$a"; then
+		say "The kernel's own NUMA balancing was off in both runs."
+	else
 		say "The kernel's own NUMA balancing was on in both runs."
 	fi
-	say "What nsched did, and why: $demo/with.txt"
+	say "What nsched did, and why: $b"
 	say "Next: build/tools/nsched run --report YOUR-PROGRAM, or README.md"
 }
 
@@ -86,7 +83,7 @@ run_demo()
 	say "The program: examples/triad.c. Its first thread fills the arrays, so that all of its memory"
 	say "is on one node, and the threads on the other nodes work on memory that is far away."
 	for kind in without with; do
-		local command=(build/examples/triad -m "$mib" -s "$demo_seconds" --laps) began=$SECONDS
+		local command=(build/examples/triad -m "$mib" -s "$demo_seconds" -v --laps) began=$SECONDS
 		[ $kind = without ] || command=(build/tools/nsched run --report "${command[@]}")
 		printf '  running it %s nsched ... ' $kind
 		on_nodes "$demo/$kind.txt" "${command[@]}" || result=$?

@@ -3,13 +3,13 @@
 
 stages_failed=0
 
-# stage FOLDER TITLE COMMAND...: a part of the tests; shows the result of each as it comes
+# stage FOLDER TITLE COMMAND...: a part of the tests; shows the result of each as it comes, and what live tests say
 stage()
 {
 	local folder=$1 title=$2
 	shift 2
 	say "$title"
-	if ! "$@" 2>&1 | tee -a "$log" | sed -un 's/^\(PASS\|FAIL\|SKIP\|XFAIL\|XPASS\|ERROR\): /      &/p'; then
+	if ! "$@" 2>&1 | tee -a "$log" | sed -un -e 's/^\(PASS\|FAIL\|SKIP\|XFAIL\|XPASS\|ERROR\): /      &/p' -e 's/^live: /      /p'; then
 		# make ends so for a failed test, which its result tells, and for tests that it could not build
 		if ! results "$folder" | xargs -r cat | grep -qE '^:test-result: (FAIL|XPASS|ERROR)'; then
 			say "The tests of $folder could not be run; the end of $log:"
@@ -67,8 +67,9 @@ run_tests()
 	build_in build-address --enable-werror --enable-sanitizers=address,undefined
 	build_in build-thread --enable-werror --enable-sanitizers=thread
 	find build build-address build-thread -name '*.trs' -delete
-	stage build "Tests, lints, and live tests on several nodes" make -C build -k -j "$jobs" check
+	stage build "Tests and lints" make -C build -k -j "$jobs" check
 	stage build-address "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer" make -C build-address -k -j "$jobs" check
 	stage build-thread "Unit tests with ThreadSanitizer" make -C build-thread -k -j "$jobs" check
+	stage build "Live tests on several nodes: each is measured alone, some minutes in all" make -C build check-live
 	add_up build build-address build-thread
 }

@@ -15,6 +15,9 @@ enum {
 	SPLIT_TICKS = 24,        /* and both have been seen a little: one and a half samples at 250 Hz */
 	SPLIT_SEEN = 3,          /* and each a few times, or a stray would do it */
 	WEIGHT_MOST = 0xffff,
+	SAMPLE_TICKS = 16,       /* what one sample says at the most of who uses a chunk: a sample at 250 Hz */
+	CACHED_SHARE = 8,        /* an access to a line that the thread touched a moment ago counts for one in so many */
+	RANGE_TICKS = 160,       /* what one look at a range that the program spoke of says of it */
 	MEMORY_TICKS = 640,      /* weight that a chunk remembers: 40 samples at 250 Hz, enough for 3 users to be told apart by 10 % */
 	FORGET_HALF_LIVES = 16,  /* who used a chunk is halved, too, once in so many half-lives: half a minute by default */
 	RECENT_LINES = 128,      /* lines of a thread that are taken to be in its cache */
@@ -27,9 +30,6 @@ enum {
  * which shrinks with that root. Three deviations of it at the start and four in the end, or chunks shared by
  * many would fall to pieces; a half is seen after 6 accesses of each, a quarter after 24. */
 #define SPLIT_APART 1.2f
-
-/* What an access to a line counts that the thread touched a moment ago */
-#define CACHED_FACTOR 0.125f
 
 struct evidence {
 	struct evidence_chunk *chunk;  /* pairs from index 2 on; 0 means none */
@@ -199,11 +199,13 @@ static unsigned memory_of(const struct evidence_chunk *c)
 	return sum;
 }
 
-static void add_to_chunk(struct evidence_chunk *c, unsigned thread, unsigned mean, unsigned ticks)
+/* `ticks` go to how much; to who go `most` of them at the most, so that a few samples of a long period
+ * do not push out all that is remembered. */
+static void add_to_chunk(struct evidence_chunk *c, unsigned thread, unsigned mean, unsigned ticks, unsigned most)
 {
 	struct evidence_user *user = NULL;
 	add_ticks(&c->recent, ticks);
-	if (ticks > MEMORY_TICKS / 4) ticks = MEMORY_TICKS / 4;
+	if (ticks > most) ticks = most;
 	if (memory_of(c) + ticks > MEMORY_TICKS) halve(c);
 	for (unsigned u = 0; u < c->n_users; u++)
 		if (c->user[u].thread == thread) user = &c->user[u];
@@ -235,11 +237,12 @@ static bool wants_split(const struct evidence_chunk *c)
 	return false;
 }
 
-/* A user whose mean is near the middle goes to both halves, half of it each. */
-static void hand_down(struct evidence_chunk half[2], const struct evidence_user *u, unsigned order)
+/* A user whose mean is near the middle goes to both halves, half of it each; so does the main one in any
+ * case: its mean is of its last accesses, and a thread that sweeps through its part comes back. */
+static void hand_down(struct evidence_chunk half[2], const struct evidence_user *u, unsigned order, bool main)
 {
 	unsigned middle = (unsigned)MEAN_UNITS << (order - 1), near = middle / 4;
-	bool low = u->mean < middle + near, high = u->mean + near >= middle;
+	bool low = main || u->mean < middle + near, high = main || u->mean + near >= middle;
 	for (unsigned k = 0; k < 2; k++) {
 		if (k ? !high : !low) continue;
 		struct evidence_user *to = &half[k].user[half[k].n_users];
@@ -261,7 +264,10 @@ static bool split(struct evidence *e, uint32_t index)
 	uint32_t pair = new_pair(e, c.page, c.order - 1u);   /* may move e->chunk */
 	if (!pair) return false;
 	struct evidence_chunk *half = &e->chunk[pair];
-	for (unsigned u = 0; u < c.n_users; u++) hand_down(half, &c.user[u], c.order);
+	unsigned most = 0;
+	for (unsigned u = 1; u < c.n_users; u++)
+		if (c.user[u].weight > c.user[most].weight) most = u;
+	for (unsigned u = 0; u < c.n_users; u++) hand_down(half, &c.user[u], c.order, u == most);
 	half[0].others = half[1].others = c.others / 2;
 	half[0].recent = half[1].recent = c.recent / 2;
 	e->chunk[index].child = pair;
@@ -371,12 +377,13 @@ int evidence_add(struct evidence *e, unsigned thread, uint64_t addr, float weigh
 		e->dropped++;
 		return -ENOSPC;
 	}
-	if (was_recent(e, thread, addr >> LINE_SHIFT)) weight_ns *= CACHED_FACTOR;
+	unsigned share = was_recent(e, thread, addr >> LINE_SHIFT) ? CACHED_SHARE : 1;
+	weight_ns /= (float)share;
 	unsigned ticks = ticks_of(e, thread, weight_ns);
 	if (!ticks) return (int)i;
 	struct evidence_chunk *c = &e->chunk[i];
 	unsigned mean = (unsigned)((page - c->page) * MEAN_UNITS + ((addr >> 5) & (MEAN_UNITS - 1)));
-	add_to_chunk(c, thread, mean, ticks);
+	add_to_chunk(c, thread, mean, ticks, SAMPLE_TICKS / share);
 	if (wants_split(c) && split(e, i)) i = find_leaf(e, page);
 	return (int)i;
 }
@@ -390,7 +397,7 @@ static void add_pages(struct evidence *e, uint32_t index, unsigned thread, uint6
 	bool whole = from <= first && to >= end;
 	if (!c->child && whole) {
 		unsigned ticks = ticks_of(e, thread, page_ns * (float)(1u << c->order));
-		if (ticks) add_to_chunk(&e->chunk[index], thread, (unsigned)MEAN_UNITS / 2 << c->order, ticks);
+		if (ticks) add_to_chunk(&e->chunk[index], thread, (unsigned)MEAN_UNITS / 2 << c->order, ticks, RANGE_TICKS);
 		return;
 	}
 	if (!c->child && !split(e, index)) {

@@ -1,0 +1,10 @@
+# What a user gets, measured: `make check-live`. One after the other, since they measure; some minutes.
+live_tests = tests/live/one-node tests/live/no-syscall tests/live/perf-bench tests/live/main-job
+EXTRA_DIST += $(live_tests) tests/live/run-all tests/live/box.sh tests/live/figures.sh
+
+check-live: all $(omp_examples) tests/plugin/test_nosyscall_core
+	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_tests)
+.PHONY: check-live
+
+clean-local:
+	rm -rf tests/live/results tests/live/*.log tests/live/*.trs

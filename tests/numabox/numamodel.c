@@ -28,7 +28,7 @@ enum {
 };
 
 #define PAGE_MEMORY_NS 20000000.0 /* wall: for so long; the page may migrate meanwhile */
-#define AHEAD_NS 1000000.0        /* wall: a CPU sleeps once it is this far ahead; less costs the host too many sleeps */
+#define AHEAD_NS 100000.0         /* wall: a CPU sleeps once it is this far ahead; asleep it takes no interrupt, see below */
 #define DEBT_NS 50000000.0        /* wall: lag that a CPU may make up later; what is beyond is late, and lost */
 #define WINDOW_NS 10000000.0      /* wall: over this a node's demand is counted */
 #define WINDOWS_MOST 4.0          /* idle windows that count as capacity, so that a pause does not excuse a burst */
@@ -121,7 +121,9 @@ static double queue_delay(int n, double t)
 	return (double)atomic_load_explicit(&m->delay_ns, memory_order_relaxed);
 }
 
-/* Charges what is pending, and sleeps if the CPU is ahead of its time. */
+/* Charges what is pending, and sleeps if the CPU is ahead of its time. Sleeps are kept short: each page that migrates waits
+ * until all CPUs have dropped its old translation, and with 8 busy ones that took 1.3 ms a page with sleeps from 1 ms on,
+ * 0.3 ms with sleeps from 0.1 ms on. */
 static void settle(struct vcpu *v, double t)
 {
 	v->busy += v->pending;
