@@ -86,6 +86,17 @@ void binding_close(struct binding *b, struct registry *registry)
 	}
 }
 
+void binding_verify(struct binding *b, struct nsched_thread *thread)
+{
+	struct cpu_mask now, ours;
+	int bound = atomic_load(&thread->bound);
+	if (bound < 0 || b->hands->get_mask(b->hands_state, thread->tid, &now)) return;
+	node_mask(b->machine, bound, &ours);
+	if (mask_equal(&now, &ours)) return;
+	atomic_store(&thread->bound, REGISTRY_NO_NODE);
+	binding_apply(b, thread);
+}
+
 void binding_release(struct binding *b, struct nsched_thread *thread)
 {
 	if (atomic_load(&thread->bound) < 0) return;

@@ -35,6 +35,10 @@ void binding_close(struct binding *binding, struct registry *registry);
 /* Looks whether the thread is someone else's, as binding_apply does before it binds. */
 void binding_look(struct binding *binding, struct nsched_thread *thread);
 
+/* Looks whether a thread that we bound still has the mask that it got: it, or another, may have changed
+ * it since. If it is anybody's now it is bound again, to where its memory is; else it is fixed. */
+void binding_verify(struct binding *binding, struct nsched_thread *thread);
+
 /* Gives the thread all CPUs of the process back, if its mask is ours. */
 void binding_release(struct binding *binding, struct nsched_thread *thread);
 

@@ -57,13 +57,15 @@ static void look_load(const struct session *s, struct nsched_thread *t, uint64_t
 static void look_where(struct session *s, struct nsched_thread *t)
 {
 	struct thread_times times;
-	int bound = atomic_load(&t->bound), ret = threads_times(t->tid, &times);
+	int ret = threads_times(t->tid, &times);
 	if (ret == -ENOENT || ret == -ESRCH) {
 		registry_leave(t);
 		return;
 	}
 	unsigned node = ret || times.cpu_os >= MACHINE_CPUS ? REGISTRY_UNKNOWN_CPU : s->registry->node_of_cpu[times.cpu_os];
 	if (!ret) look_load(s, t, times.ticks);
+	binding_verify(&s->binding, t);
+	int bound = atomic_load(&t->bound);
 	if (bound >= 0) t->node = bound;
 	else t->node = node == REGISTRY_UNKNOWN_CPU ? REGISTRY_NO_NODE : (int)node;
 }
