@@ -1,6 +1,7 @@
 #include "binding.h"
 
 #include <errno.h>
+#include <sched.h>
 
 void binding_init(struct binding *b, const struct machine *machine, const struct actuator_ops *hands, void *hands_state,
                   const struct cpu_mask *allowed, bool may_bind)
@@ -65,12 +66,24 @@ static int apply(struct binding *b, struct nsched_thread *thread)
 
 int binding_apply(void *binding, struct nsched_thread *thread)
 {
-	if (atomic_flag_test_and_set_explicit(&thread->busy, memory_order_acquire)) return 0;
-	int ret = apply(binding, thread);
+	struct binding *b = binding;
+	/* busy first, then closed; binding_close the other way round: one of the two sees the other */
+	if (atomic_flag_test_and_set(&thread->busy)) return 0;
+	int ret = atomic_load(&b->closed) ? 0 : apply(b, thread);
 	/* once a step is enough, whether it failed or the thread is where we don't know the CPUs */
 	atomic_store_explicit(&thread->failed, atomic_load(&thread->home->step), memory_order_relaxed);
 	atomic_flag_clear_explicit(&thread->busy, memory_order_release);
 	return ret;
+}
+
+void binding_close(struct binding *b, struct registry *registry)
+{
+	atomic_store(&b->closed, true);
+	for (uint32_t i = 0; i < atomic_load(&registry->n); i++) {
+		struct nsched_thread *thread = registry_at(registry, i);
+		while (atomic_flag_test_and_set(&thread->busy)) sched_yield();
+		atomic_flag_clear(&thread->busy);
+	}
 }
 
 void binding_verify(struct binding *b, struct nsched_thread *thread)

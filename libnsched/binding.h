@@ -18,6 +18,7 @@ struct binding {
 	struct cpu_mask allowed;                  /* what the process was given */
 	_Atomic bool given[MACHINE_NODES];        /* we have bound a thread to this node */
 	bool may_bind;
+	_Atomic bool closed;                      /* binding_close was called */
 };
 
 /* `machine` must outlive it and holds only CPUs of `allowed`. */
@@ -27,6 +28,9 @@ void binding_init(struct binding *binding, const struct machine *machine, const 
 /* Binds the thread to its wanted node. 1: done; 0: nothing to do, or it is fixed now; else -errno.
  * At most two system calls; no lock, no memory: threads call it for themselves in callbacks. */
 int binding_apply(void *binding, struct nsched_thread *thread);
+
+/* From its return on no thread is in binding_apply, nor does anything there: what the binding refers to may go. */
+void binding_close(struct binding *binding, struct registry *registry);
 
 /* Looks whether the thread is someone else's, as binding_apply does before it binds. */
 void binding_look(struct binding *binding, struct nsched_thread *thread);

@@ -120,6 +120,7 @@ int registry_place(struct nsched_thread *thread)
 		if (cpu < MACHINE_CPUS && registry->node_of_cpu[cpu] == wanted) return 0;
 	}
 	uint32_t step = atomic_load_explicit(&registry->step, memory_order_relaxed);
-	if (!registry->bind || atomic_load_explicit(&thread->failed, memory_order_relaxed) == step) return 0;
-	return registry->bind(registry->bind_arg, thread) == 1;
+	int (*bind)(void *arg, struct nsched_thread *thread) = atomic_load(&registry->bind);
+	if (!bind || atomic_load_explicit(&thread->failed, memory_order_relaxed) == step) return 0;
+	return bind(atomic_load(&registry->bind_arg), thread) == 1;
 }

@@ -60,9 +60,10 @@ struct registry {
 	uint32_t refused;
 	uint8_t node_of_cpu[MACHINE_CPUS]; /* by OS number; REGISTRY_UNKNOWN_CPU */
 
-	/* binds the thread (itself, or from the stepping thread) to its wanted node: 1, 0 or -errno */
-	int (*bind)(void *arg, struct nsched_thread *thread);
-	void *bind_arg;
+	/* binds the thread (itself, or from the stepping thread) to its wanted node: 1, 0 or -errno; set after
+	 * its argument, NULL while there is nobody to do it */
+	int (*_Atomic bind)(void *arg, struct nsched_thread *thread);
+	void *_Atomic bind_arg;
 };
 
 void registry_init(struct registry *registry);

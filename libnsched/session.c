@@ -94,8 +94,9 @@ static void free_memory(struct session *s)
 void session_stop(struct session *s)
 {
 	session_stop_sources(s);
-	session_release_threads(s);
 	s->registry->bind = NULL;
+	binding_close(&s->binding, s->registry);   /* before they are released, or one could bind itself after */
+	session_release_threads(s);
 }
 
 void session_free(struct session *s)

@@ -1,6 +1,8 @@
 /* Who may be bound: what the process was given, what the thread has now, what was given to anybody before. */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "../stubs/fake_hands.h"
@@ -172,6 +174,69 @@ START_TEST(release_of_anothers)
 }
 END_TEST
 
+/* ---- closing while threads bind themselves ----------------------------------------------------------------- */
+
+enum { MANY = 4, CLOSINGS = 200 };
+static atomic_bool closed, over;
+static atomic_uint late, bound;
+
+static int any_mask(void *state, pid_t tid, struct cpu_mask *mask)
+{
+	(void)state, (void)tid;
+	*mask = mask_of(0xf);
+	return 0;
+}
+
+static int note_mask(void *state, pid_t tid, const struct cpu_mask *mask)
+{
+	(void)state, (void)tid, (void)mask;
+	atomic_fetch_add(&bound, 1);
+	if (atomic_load(&closed)) atomic_fetch_add(&late, 1);
+	return 0;
+}
+
+static const struct actuator_ops noting = { .name = "noting", .get_mask = any_mask, .set_mask = note_mask };
+
+static void *place(void *arg)
+{
+	struct nsched_thread *thread = arg;
+	for (int i = 0; !atomic_load(&over); i++) {
+		atomic_store(&thread->wanted, i % 2);
+		registry_place(thread);
+		atomic_fetch_add(&registry.step, 1);
+	}
+	return NULL;
+}
+
+/* When it is closed nobody is inside any more, and what it refers to can be freed. */
+START_TEST(closing)
+{
+	static struct binding bindings[CLOSINGS];
+	struct cpu_mask all = mask_of(0xf);
+	pthread_t thread[MANY];
+	registry_init(&registry);
+	for (int t = 0; t < MANY; t++)
+		ck_assert_int_eq(pthread_create(&thread[t], NULL, place, registry_add(&registry, TID + t, true)), 0);
+	for (int k = 0; k < CLOSINGS; k++) {
+		made_machine(&machine, 2, 2);
+		binding_init(&bindings[k], &machine, &noting, NULL, &all, true);
+		unsigned before = atomic_load(&bound);
+		atomic_store(&closed, false);
+		registry.bind_arg = &bindings[k];
+		registry.bind = binding_apply;
+		while (atomic_load(&bound) - before < MANY) sched_yield();
+		registry.bind = NULL;
+		binding_close(&bindings[k], &registry);
+		atomic_store(&closed, true);
+		machine_free(&machine);
+	}
+	atomic_store(&over, true);
+	for (int t = 0; t < MANY; t++) pthread_join(thread[t], NULL);
+	ck_assert_uint_eq(atomic_load(&late), 0);
+	freed();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
 	made_loop(tcase, rule, rules);
@@ -180,6 +245,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, gone);
 	tcase_add_test(tcase, release);
 	tcase_add_test(tcase, release_of_anothers);
+	tcase_add_test(tcase, closing);
 }
 
 int main(void)
