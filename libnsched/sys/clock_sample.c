@@ -41,6 +41,7 @@ void clock_samples_close(struct clock_samples *samples)
  * last place, and a quarter of each new measurement counts towards its price. */
 enum { DECODE_NS = 10000000 };
 #define LEARN_RATE 0.25f
+#define DECODE_WORTH 4
 
 void clock_samples_begin(struct clock_samples *samples)
 {
@@ -48,9 +49,9 @@ void clock_samples_begin(struct clock_samples *samples)
 	operand_tick(samples->decoder);
 }
 
-/* Code is worth decoding once the program has spent as much time in it as decoding takes: at the first
- * sample on a real machine, and hot code only on an emulated one, where decoding takes a hundred times
- * as long. */
+/* Code is worth decoding once the program has spent several times as long in it as decoding takes: at
+ * the first sample on a real machine, and hot code only on an emulated one, where decoding takes a
+ * thousand times as long. */
 static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t weight_ns)
 {
 	uint32_t hash = (uint32_t)((ip * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
@@ -60,7 +61,7 @@ static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t 
 		samples->cold[slot].ns = 0;
 	samples->cold[slot].hash = hash;
 	samples->cold[slot].ns += (float)weight_ns;
-	return samples->left_ns > 0 && samples->cold[slot].ns >= samples->decode_ns;
+	return samples->left_ns > 0 && samples->cold[slot].ns >= DECODE_WORTH * samples->decode_ns;
 }
 
 static unsigned decode(struct clock_samples *samples, const struct regs *regs, uint64_t addrs[OPERAND_MOST])
