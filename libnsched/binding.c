@@ -39,7 +39,7 @@ static int look(struct binding *b, struct nsched_thread *thread)
 	int ret = b->hands->get_mask(b->hands_state, thread->tid, &now);
 	if (ret) return ret;
 	bool free = mask_within(&b->allowed, &now) || is_ours(b, &now);
-	if (!free) atomic_store_explicit(&thread->fixed, true, memory_order_relaxed);
+	atomic_store_explicit(&thread->fixed, !free, memory_order_relaxed);
 	return 0;
 }
 

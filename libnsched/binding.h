@@ -2,8 +2,8 @@
  *
  * The rule: a thread may be bound while its mask is all that the process was given, or what we gave it.
  * A mask that is a strict subset of the process's and not ours is someone's decision (OMP_PROC_BIND,
- * the program itself): the thread is `fixed` from then on. One that was widened to all again (perf
- * bench does it, and a runtime that grows its team) is nobody's. A thread inherits the mask of the
+ * the program itself): the thread is `fixed` for as long as it is so. One that was widened to all again
+ * (perf bench binds its threads to CPU 0 while they allocate; a runtime grows its team) is nobody's. A thread inherits the mask of the
  * thread that made it, so a mask that we give to some thread counts as ours. */
 #ifndef NSCHED_BINDING_H
 #define NSCHED_BINDING_H

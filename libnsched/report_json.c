@@ -68,6 +68,9 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));
 	json_object_set_new(root, "local_permille_first", share_or_null(history_local_first(&s->history)));
 	json_object_set_new(root, "local_permille_last", share_or_null(history_local_last(&s->history)));
+	json_object_set_new(root, "threads_bound", json_integer(t->bound));
+	json_object_set_new(root, "threads_fixed", json_integer(t->fixed));
+	json_object_set_new(root, "bindings", json_integer((json_int_t)t->bindings));
 	json_object_set_new(root, "thread_moves", json_integer((json_int_t)t->thread_moves));
 	json_object_set_new(root, "moved_bytes", json_integer((json_int_t)(t->moved_pages << EVIDENCE_PAGE_SHIFT)));
 	json_object_set_new(root, "failed_moves", json_integer((json_int_t)t->failed_moves));

@@ -40,6 +40,8 @@ static void print_session(FILE *out, const struct report *r)
 	const struct session *s = r->session;
 	const struct session_totals *t = &s->totals;
 	fprintf(out, "  nodes %u, CPUs %u, threads %u\n", s->machine.n_nodes, s->machine.n_cpus, r->threads);
+	fprintf(out, "  bound: %u threads, by someone else: %u; %llu bindings in all\n", s->totals.bound, s->totals.fixed,
+	        (unsigned long long)s->totals.bindings);
 	if (r->refused) fprintf(out, "  threads not served for lack of room: %u\n", r->refused);
 	print_share(out, "first tenth", history_local_first(&s->history));
 	print_share(out, "last tenth ", history_local_last(&s->history));

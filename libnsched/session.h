@@ -52,6 +52,8 @@ struct session_totals {
 	uint64_t own_cpu_ns;        /* of the stepping thread, inside steps */
 	uint64_t moving_cpu_ns;     /* of it, what moving took: the gate has weighed that against the gain */
 	struct gate_held held;      /* sums */
+	unsigned bound, fixed;      /* threads bound by us, and by someone else, at the last step */
+	uint64_t bindings;          /* times that threads were bound */
 };
 
 struct session {

@@ -64,6 +64,7 @@ static void look_where(struct session *s, struct nsched_thread *t)
 	}
 	unsigned node = ret || times.cpu_os >= MACHINE_CPUS ? REGISTRY_UNKNOWN_CPU : s->registry->node_of_cpu[times.cpu_os];
 	if (!ret) look_load(s, t, times.ticks);
+	if (atomic_load(&t->fixed)) binding_look(&s->binding, t);
 	binding_verify(&s->binding, t);
 	int bound = atomic_load(&t->bound);
 	if (bound >= 0) t->node = bound;
@@ -74,6 +75,19 @@ static void look_where(struct session *s, struct nsched_thread *t)
 static bool wants_look(const struct session *s, const struct nsched_thread *t)
 {
 	return atomic_load(&t->bound) < 0 || s->last_ns - t->ticks_ns >= LOAD_NS;
+}
+
+static void count_bound(struct session *s)
+{
+	s->totals.bound = s->totals.fixed = 0;
+	s->totals.bindings = 0;
+	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+		const struct nsched_thread *t = registry_at(s->registry, i);
+		s->totals.bindings += atomic_load(&t->bindings);
+		if (atomic_load(&t->state) != THREAD_LIVE) continue;
+		s->totals.bound += atomic_load(&t->bound) >= 0;
+		s->totals.fixed += atomic_load(&t->fixed);
+	}
 }
 
 void session_update_threads(struct session *s, uint64_t passed_ns)
@@ -89,6 +103,7 @@ void session_update_threads(struct session *s, uint64_t passed_ns)
 		else if (atomic_load(&t->bound) >= 0) t->node = atomic_load(&t->bound);
 		if (atomic_load(&t->state) == THREAD_GONE) forget(s, t);
 	}
+	count_bound(s);
 }
 
 void session_release_threads(struct session *s)
