@@ -42,6 +42,12 @@ char *made_read(const char *name, size_t *bytes);
 /* Runs the tests that `add` adds to a test case of this name: the exit status. */
 int made_main(const char *name, void (*add)(TCase *tcase));
 
+/* An assertion for inner loops: Check's own write to a file each time. */
+#define made_hold(condition) \
+	do { \
+		if (!(condition)) ck_abort_msg("does not hold: %s", #condition); \
+	} while (0)
+
 /* For tcase_add_loop_test over a table. */
 #define made_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, (int)(sizeof(table) / sizeof *(table)))
 

@@ -174,6 +174,32 @@ START_TEST(release_of_anothers)
 }
 END_TEST
 
+/* Bound to node 0; then its mask became: bound again, or someone else's, or as it was. */
+static const struct verify_case { unsigned now; bool again, fixed; } verify_cases[] = {
+	{ 0x3, false, false }, { 0xf, true, false }, { 0xff, true, false }, { 0x1, false, true }, { 0xc, false, true },
+};
+
+START_TEST(verify)
+{
+	const struct verify_case *c = &verify_cases[_i];
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	struct cpu_mask now = mask_of(c->now);
+	binding_verify(&binding, thread);                         /* not bound yet: nothing is asked */
+	ck_assert_uint_eq(hands.calls[FAKE_GET_MASK], 0);
+	atomic_store(&thread->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	fake_hands_gone(&hands, TID);
+	fake_hands_thread(&hands, TID, &now);
+	binding_verify(&binding, thread);
+	ck_assert(has(TID, c->again ? 0x3 : c->now));
+	ck_assert(atomic_load(&thread->fixed) == c->fixed);
+	ck_assert_int_eq(atomic_load(&thread->bound), c->fixed ? REGISTRY_NO_NODE : 0);
+	fake_hands_gone(&hands, TID);
+	binding_verify(&binding, thread);                         /* gone: no harm */
+	freed();
+}
+END_TEST
+
 /* ---- closing while threads bind themselves ----------------------------------------------------------------- */
 
 enum { MANY = 4, CLOSINGS = 200 };
@@ -245,6 +271,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, gone);
 	tcase_add_test(tcase, release);
 	tcase_add_test(tcase, release_of_anothers);
+	made_loop(tcase, verify, verify_cases);
 	tcase_add_test(tcase, closing);
 }
 

@@ -30,7 +30,7 @@ static void collect(void *arg, unsigned index, const struct evidence_chunk *chun
 {
 	struct leaves *l = arg;
 	struct leaf *leaf = &l->leaf[l->n++];
-	ck_assert_uint_le(l->n, CHUNKS);
+	made_hold(l->n <= CHUNKS);
 	memset(leaf, 0, sizeof *leaf);
 	leaf->page = chunk->page;
 	leaf->pages = 1ull << chunk->order;
@@ -43,7 +43,8 @@ static const struct leaves *look(struct evidence *e)
 {
 	static struct leaves leaves;
 	leaves.n = 0;
-	ck_assert_int_eq(evidence_walk(e, collect, &leaves), (int)leaves.n);
+	int n = evidence_walk(e, collect, &leaves);
+	made_hold(n == (int)leaves.n);
 	return &leaves;
 }
 
@@ -67,29 +68,29 @@ static void check_tree(struct evidence *e, unsigned threads)
 	for (unsigned i = 2; i < evidence_count(e); i++) {
 		const struct evidence_chunk *c = evidence_chunk(e, i);
 		if (c->order == EVIDENCE_FREE) continue;
-		ck_assert_uint_le(c->order, EVIDENCE_TOP_ORDER);
-		ck_assert_uint_eq(c->page & ((1ull << c->order) - 1), 0);
-		ck_assert_uint_le(c->n_users, EVIDENCE_USERS);
+		made_hold(c->order <= EVIDENCE_TOP_ORDER);
+		made_hold((c->page & ((1ull << c->order) - 1)) == 0);
+		made_hold(c->n_users <= EVIDENCE_USERS);
 		for (unsigned u = 0; u < c->n_users; u++) {
-			ck_assert_uint_lt(c->user[u].thread, threads);
-			ck_assert_uint_gt(c->user[u].weight, 0);
-			ck_assert_uint_le(c->user[u].mean, 128u << c->order);
-			for (unsigned k = 0; k < u; k++) ck_assert_uint_ne(c->user[u].thread, c->user[k].thread);
+			made_hold(c->user[u].thread < threads);
+			made_hold(c->user[u].weight > 0);
+			made_hold(c->user[u].mean <= 128u << c->order);
+			for (unsigned k = 0; k < u; k++) made_hold(c->user[u].thread != c->user[k].thread);
 		}
 		if (!c->child) {
 			with_users += c->n_users > 0;
 			continue;
 		}
-		ck_assert_uint_eq(c->n_users, 0);
+		made_hold(c->n_users == 0);
 		for (unsigned k = 0; k < 2; k++) {
 			const struct evidence_chunk *half = evidence_chunk(e, c->child + k);
-			ck_assert_uint_eq(half->order + 1u, c->order);
-			ck_assert_uint_eq(half->page, c->page + ((uint64_t)k << half->order));
+			made_hold(half->order + 1u == c->order);
+			made_hold(half->page == c->page + ((uint64_t)k << half->order));
 		}
 	}
-	ck_assert_uint_eq(l->n, with_users);
+	made_hold(l->n == with_users);
 	for (unsigned i = 0; i < l->n; i++) {
-		ck_assert(i == 0 || l->leaf[i].page >= last);
+		made_hold(i == 0 || l->leaf[i].page >= last);
 		last = l->leaf[i].page + l->leaf[i].pages;
 	}
 }
@@ -111,7 +112,7 @@ static void age(struct evidence *e, uint64_t ns)
 static void touch(struct evidence *e, struct dice *dice, unsigned thread, uint64_t from, uint64_t bytes)
 {
 	uint64_t addr = BASE + from + dice_next(dice) % bytes;
-	ck_assert_int_gt(evidence_add(e, thread, addr, SAMPLE_NS), 0);
+	made_hold(evidence_add(e, thread, addr, SAMPLE_NS) > 0);
 }
 
 /* ---- one access, and several ------------------------------------------------------------------------- */
@@ -308,13 +309,13 @@ START_TEST(decays)
 	struct evidence *e = made(CHUNKS);
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < 300; i++) touch(e, &dice, i % 8, (uint64_t)(i % 100) * TOP, TOP);
-		ck_assert_uint_ge(look(e)->n, 100);
+		made_hold(look(e)->n >= 100);
 		for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
-		ck_assert_uint_eq(look(e)->n, 0);
-		for (unsigned i = 2; i < evidence_count(e); i++) ck_assert_uint_eq(evidence_chunk(e, i)->order, EVIDENCE_FREE);
+		made_hold(look(e)->n == 0);
+		for (unsigned i = 2; i < evidence_count(e); i++) made_hold(evidence_chunk(e, i)->order == EVIDENCE_FREE);
 	}
-	ck_assert_uint_le(evidence_count(e), 1000);
-	ck_assert_uint_eq(evidence_dropped(e), 0);
+	made_hold(evidence_count(e) <= 1000);
+	made_hold(evidence_dropped(e) == 0);
 	evidence_free(e);
 }
 END_TEST
@@ -359,8 +360,8 @@ START_TEST(forgets)
 		check_tree(e, 4);
 		const struct leaves *l = look(e);
 		for (unsigned i = 0; i < l->n; i++)
-			for (unsigned t = 0; t <= gone; t++) ck_assert_uint_eq(l->leaf[i].weight[t], 0);
-		ck_assert(gone == 3 ? l->n == 0 : l->n > 0);
+			for (unsigned t = 0; t <= gone; t++) made_hold(l->leaf[i].weight[t] == 0);
+		made_hold(gone == 3 ? l->n == 0 : l->n > 0);
 	}
 	evidence_free(e);
 }
@@ -454,13 +455,14 @@ START_TEST(neighbours)
 	enum { CUT = 777 };
 	struct evidence *e = made(CHUNKS);
 	for (unsigned i = 0; i < 50; i++) {
-		ck_assert_int_eq(evidence_add_range(e, 1, BASE, CUT * PAGE, 1e9f), 0);
-		ck_assert_int_eq(evidence_add_range(e, 2, BASE + CUT * PAGE, 4 * TOP - CUT * PAGE, 1e9f), 0);
+		made_hold(evidence_add_range(e, 1, BASE, CUT * PAGE, 1e9f) == 0);
+		made_hold(evidence_add_range(e, 2, BASE + CUT * PAGE, 4 * TOP - CUT * PAGE, 1e9f) == 0);
 		age(e, 100000000);
 	}
+	const struct leaves *l = look(e);
 	for (unsigned p = 0; p < 4 * TOP_PAGES; p++) {
-		const struct leaf *leaf = leaf_at(look(e), BASE + (uint64_t)p * PAGE);
-		ck_assert_msg(leaf->weight[p < CUT ? 1 : 2] > 0 && leaf->weight[p < CUT ? 2 : 1] == 0, "page %u", p);
+		const struct leaf *leaf = leaf_at(l, BASE + (uint64_t)p * PAGE);
+		made_hold(leaf->weight[p < CUT ? 1 : 2] > 0 && leaf->weight[p < CUT ? 2 : 1] == 0);
 	}
 	evidence_free(e);
 }
