@@ -282,7 +282,8 @@ START_TEST(faults_tell_first_touch)
 	for (unsigned i = 0; i < 500; i++)
 		array[i * PAGE] = 1;
 	ck_assert_int_ge(source_faults.poll(state, &sink, 1000), 0);
-	ck_assert_uint_le(seen.kind[ACCESS_FIRST_TOUCH], 50); /* seen before */
+	/* seen before; a sanitizer's own pages push some out of what the source remembers */
+	ck_assert_uint_le(seen.kind[ACCESS_FIRST_TOUCH], instrumented ? 250 : 50);
 	source_faults.counts(state, &counts);
 	ck_assert_uint_ge(counts.samples, 1000);
 	source_faults.stop(state);
