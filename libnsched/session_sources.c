@@ -14,6 +14,13 @@ enum {
 #define LEARN_RATE 0.3f              /* weight of a new measurement of that price */
 #define PERIOD_CHANGE 1.3            /* the period is changed by no less than this factor: it costs a system call a thread */
 
+static bool is_on(const struct session *s, const struct source_ops *ops)
+{
+	for (unsigned i = 0; i < s->n_sources; i++)
+		if (s->source[i].ops == ops && s->source[i].on) return true;
+	return false;
+}
+
 void session_start_sources(struct session *s, const struct source_ops *const *sources)
 {
 	s->period_ns = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
@@ -22,6 +29,10 @@ void session_start_sources(struct session *s, const struct source_ops *const *so
 	for (unsigned i = 0; sources && sources[i] && s->n_sources < SESSION_SOURCES; i++) {
 		struct session_source *src = &s->source[s->n_sources++];
 		src->ops = sources[i];
+		if (src->ops->stands_in_for && is_on(s, src->ops->stands_in_for)) {
+			snprintf(src->why, sizeof src->why, "not needed: %s works", src->ops->stands_in_for->name);
+			continue;
+		}
 		int ret = src->ops->start(&setup, &src->state, src->why);
 		src->on = ret == 0;
 		if (!src->on && !src->why[0]) snprintf(src->why, sizeof src->why, "error %d", -ret);

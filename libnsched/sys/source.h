@@ -49,6 +49,9 @@ enum { SOURCE_WHY = 120 };   /* room for the reason why a source is off */
 struct source_ops {
 	const char *name;      /* in the report: "clock-timer" */
 
+	/* NULL, or the source that gives the same and better: where that one is on, this one stays off. */
+	const struct source_ops *stands_in_for;
+
 	/* Probes by doing, and starts. 0 and *state, or a negated errno and the reason in one line. */
 	int (*start)(const struct source_setup *setup, void **state, char why[SOURCE_WHY]);
 

@@ -82,4 +82,4 @@ void fake_source_feed(unsigned thread, uint64_t addr, uint64_t bytes)
 	if (k == fake_source.n_feeds) fake_source.n_feeds++;
 }
 
-const struct source_ops fake_source_ops = { "fake", start, thread_add, thread_remove, poll, set_period, counts, stop, NULL };
+const struct source_ops fake_source_ops = { "fake", NULL, start, thread_add, thread_remove, poll, set_period, counts, stop, NULL };
