@@ -69,6 +69,10 @@ measured()
 	for ((try = 1; try <= tries; try++)); do
 		status=0
 		in_box "$@" || status=$?
+		if [ $status -eq 125 ] || [ $status -eq 126 ]; then # the machine's failure, not the program's
+			say "the emulated machine failed, try $try of $tries: $(tail -n 1 "$1")"
+			continue
+		fi
 		if [ $status -ne 0 ]; then return $status; fi
 		if kept_up "$1"; then return 0; fi
 		say "the host was too busy (late_permille $(late_permille "$1")), try $try of $tries"
