@@ -8,6 +8,7 @@ nsched_library = libnsched.la
 core_pure = \
 	libnsched/pure/machine.c libnsched/pure/machine.h \
 	libnsched/pure/evidence.c libnsched/pure/evidence.h \
+	libnsched/pure/evidence_users.c libnsched/pure/evidence_users.h \
 	libnsched/pure/placement.c libnsched/pure/placement.h \
 	libnsched/pure/situation.c libnsched/pure/situation.h \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \

@@ -59,7 +59,7 @@ static void fork_child(void)
 	pthread_mutex_init(&one.step_lock, NULL);
 	if (one.opens) {
 		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
-		registry_forked(&one.registry);
+		registry_forget_all(&one.registry);
 		one.prepared = false;
 		one.opens = 0;
 		one.loop.running = false;
@@ -210,11 +210,10 @@ static int report_locked(struct nsched *h, const char *file)
 	                         .refused = h->registry.refused,
 	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
-	for (unsigned i = 0; h->prepared && i < h->session.n_sources; i++) {
-		struct session_source *s = &h->session.source[i];
-		if (s->on && s->ops->counts) s->ops->counts(s->state, &s->counts);
+	if (h->prepared) {
+		session_count_sources(&h->session);
+		report.overhead_permille = report_overhead(&h->session);
 	}
-	if (h->prepared) report.overhead_permille = report_overhead(&h->session);
 	return report_write(&report, file);
 }
 
@@ -264,7 +263,7 @@ static void finish(void)
 	one.prepared = false;
 	ranges_free(&one.ranges);
 	pthread_mutex_unlock(&one.step_lock);
-	registry_forked(&one.registry);
+	registry_forget_all(&one.registry);
 }
 
 int process_close(struct nsched *handle)

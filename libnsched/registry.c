@@ -27,7 +27,7 @@ static void reset_slot(struct nsched_thread *thread)
 	thread->tid = 0;
 }
 
-void registry_forked(struct registry *registry)
+void registry_forget_all(struct registry *registry)
 {
 	pthread_mutex_init(&registry->lock, NULL);
 	for (uint32_t i = 0; i < atomic_load(&registry->n); i++) {

@@ -68,8 +68,8 @@ struct registry {
 
 void registry_init(struct registry *registry);
 
-/* In the child of a fork: every thread but this one is gone; all are forgotten. */
-void registry_forked(struct registry *registry);
+/* All threads are forgotten: when nobody steps any more, and in the child of a fork, which has none of them. */
+void registry_forget_all(struct registry *registry);
 
 /* The slot of thread `tid`, made if there is none. NULL: full, or no memory. Takes the lock. */
 struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered);

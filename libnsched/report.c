@@ -11,7 +11,7 @@ static bool ends_in(const char *text, const char *end)
 
 unsigned report_overhead(const struct session *s)
 {
-	uint64_t all = s->clock->process_cpu_ns(s->clock_state) - s->start_cpu_ns;
+	uint64_t all = session_program_cpu_ns(s);
 	return all ? (unsigned)(1000 * s->totals.own_cpu_ns / all) : 0;
 }
 

@@ -68,7 +68,7 @@ int report_text(const struct report *r, FILE *out)
 	for (unsigned i = 0; i < OPTIONS; i++) {
 		char value[CONFIG_VALUE_BYTES];
 		if (config_value(r->config, (enum config_option_number)i, value, sizeof value) < 0) continue;
-		fprintf(out, "  %s=%s%s\n", config_options[i].name, value, config_options[i].unit && config_options[i].unit[0] ? "" : "");
+		fprintf(out, "  %s=%s\n", config_options[i].name, value);
 	}
 	return ferror(out) ? -EIO : 0;
 }

@@ -52,14 +52,14 @@ int session_init(struct session *s, const struct session_setup *setup)
 	return 0;
 }
 
-static uint64_t program_cpu_ns(const struct session *s)
+uint64_t session_program_cpu_ns(const struct session *s)
 {
 	return s->clock->process_cpu_ns(s->clock_state) - s->start_cpu_ns;
 }
 
 int64_t session_credit_ns(const struct session *s)
 {
-	uint64_t earned = program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
+	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
 	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns - s->totals.moving_cpu_ns);
 }
 
@@ -69,26 +69,13 @@ uint64_t session_wait_ms(const struct session *s)
 	int64_t credit = session_credit_ns(s);
 	uint64_t wait = s->config.interval_ms, run_ns = s->last_ns - s->start_ns;
 	if (run_ns) {
-		double earned_per_ns = (double)program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
+		double earned_per_ns = (double)session_program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
 		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
 		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 2 ? 2 * (double)s->fixed_ns : 0;
 		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
 		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
 	}
 	return wait;
-}
-
-static void free_memory(struct session *s)
-{
-	evidence_free(s->evidence);
-	placement_free(&s->placement);
-	situation_free(&s->situation);
-	plan_free(&s->plan);
-	history_free(&s->history);
-	machine_free(&s->machine);
-	free(s->leaf);
-	s->evidence = NULL;
-	s->leaf = NULL;
 }
 
 void session_stop(struct session *s)
@@ -101,7 +88,15 @@ void session_stop(struct session *s)
 
 void session_free(struct session *s)
 {
-	free_memory(s);
+	evidence_free(s->evidence);
+	placement_free(&s->placement);
+	situation_free(&s->situation);
+	plan_free(&s->plan);
+	history_free(&s->history);
+	machine_free(&s->machine);
+	free(s->leaf);
+	s->evidence = NULL;
+	s->leaf = NULL;
 }
 
 void session_forked(struct session *s)
@@ -109,7 +104,7 @@ void session_forked(struct session *s)
 	for (unsigned i = 0; i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->forked) s->source[i].ops->forked(s->source[i].state);
 	s->n_sources = 0;
-	free_memory(s);
+	session_free(s);
 }
 
 static int decide_and_apply(struct session *s, uint64_t passed_ns)

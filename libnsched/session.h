@@ -125,6 +125,12 @@ void session_forked(struct session *session);
 /* One look at the evidence: the number of moves made. */
 int session_step(struct session *session);
 
+/* Asks the sources that are on for their counts. */
+void session_count_sources(struct session *session);
+
+/* CPU time of the program since the session began. */
+uint64_t session_program_cpu_ns(const struct session *session);
+
 /* When the next step should be: after the interval, or later where steps cost more than they may. */
 uint64_t session_wait_ms(const struct session *session);
 

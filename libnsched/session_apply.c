@@ -45,8 +45,7 @@ static int apply_thread(struct session *s, const struct move *move)
 	if (ret == -ESRCH) registry_leave(t);
 	if (ret <= 0) {
 		if (ret < 0) s->totals.failed_moves++;
-		if (!atomic_load(&t->fixed)) return 0;
-		atomic_store(&t->wanted, REGISTRY_NO_NODE);
+		if (atomic_load(&t->fixed)) atomic_store(&t->wanted, REGISTRY_NO_NODE);
 		return 0;
 	}
 	t->node = move->to;

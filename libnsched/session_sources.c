@@ -40,10 +40,20 @@ void session_start_sources(struct session *s, const struct source_ops *const *so
 	}
 }
 
+static void count(struct session_source *src)
+{
+	if (src->on && src->ops->counts) src->ops->counts(src->state, &src->counts);
+}
+
+void session_count_sources(struct session *s)
+{
+	for (unsigned i = 0; i < s->n_sources; i++) count(&s->source[i]);
+}
+
 static void stop(struct session_source *src)
 {
 	if (!src->on) return;
-	if (src->ops->counts) src->ops->counts(src->state, &src->counts);
+	count(src);
 	src->on = false;
 	if (src->ops->stop) src->ops->stop(src->state);
 	src->state = NULL;
@@ -103,14 +113,13 @@ static void adjust_period(struct session *s, unsigned seen, unsigned most)
 		if (s->source[i].on && s->source[i].ops->set_period) s->source[i].ops->set_period(s->source[i].state, s->period_ns);
 }
 
-static void count_samples(struct session *s, uint64_t *samples, uint64_t *lost)
+/* What all sources have seen so far, as they were counted last. */
+static void sum_counts(const struct session *s, uint64_t *samples, uint64_t *lost)
 {
 	*samples = *lost = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
-		struct session_source *src = &s->source[i];
-		if (src->on && src->ops->counts) src->ops->counts(src->state, &src->counts);
-		*samples += src->counts.samples;
-		*lost += src->counts.lost;
+		*samples += s->source[i].counts.samples;
+		*lost += s->source[i].counts.lost;
 	}
 }
 
@@ -129,7 +138,8 @@ uint64_t session_poll_sources(struct session *s)
 	struct sink sink = { put, s };
 	unsigned most = affordable(s), taken = 0;
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state), samples, lost, samples_now, lost_now;
-	count_samples(s, &samples, &lost);
+	session_count_sources(s);
+	sum_counts(s, &samples, &lost);
 	s->n_probes = 0;
 	s->probes_seen = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
@@ -143,7 +153,8 @@ uint64_t session_poll_sources(struct session *s)
 		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
 		stop(src);
 	}
-	count_samples(s, &samples_now, &lost_now);
+	session_count_sources(s);
+	sum_counts(s, &samples_now, &lost_now);
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
 	if (taken) s->access_ns += LEARN_RATE * ((float)cost / (float)taken - s->access_ns);
 	settle(s, most, samples_now - samples, lost_now - lost);

@@ -33,13 +33,6 @@ static int view_threads(struct session *s, uint16_t *index)
 	return 0;
 }
 
-static unsigned ticks_of(const struct evidence_chunk *chunk)
-{
-	unsigned sum = chunk->others;
-	for (unsigned u = 0; u < chunk->n_users; u++) sum += chunk->user[u].weight;
-	return sum;
-}
-
 /* Latency of a thread to the chunk as it lies now; what is not known counts as local. */
 static float latency_now(const struct session *s, int node, const struct situation_chunk *c)
 {
@@ -56,8 +49,10 @@ static int view_chunk(struct session *s, const struct session_leaf *leaf, const 
 {
 	const struct evidence_chunk *chunk = evidence_chunk(s->evidence, leaf->index);
 	const struct placement_entry *where = placement_entry(&s->placement, leaf->index, chunk);
-	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT || ticks_of(chunk) < TICKS_LEAST || !chunk->recent) return 0;
-	float share_of_weight = (float)chunk->recent * tick_share / (float)ticks_of(chunk);
+	unsigned weight = evidence_weight(chunk);
+	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT) return 0;
+	if (weight < TICKS_LEAST || !chunk->recent) return 0;
+	float share_of_weight = (float)chunk->recent * tick_share / (float)weight;
 	struct situation_chunk *c = situation_add_chunk(&s->situation);
 	if (!c) return -ENOMEM;
 	c->page = leaf->page;

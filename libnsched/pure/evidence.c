@@ -1,35 +1,22 @@
 #include "pure/evidence.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/evidence_users.h"
 #include "pure/pure.h"
 
 enum {
-	MEAN_UNITS = 128,        /* of a mean, to a page */
-	MEAN_MEMORY = 32,        /* accesses that a mean remembers: its noise is then 1/27 of the chunk for a uniform user */
-	SPLIT_MINOR = 8,         /* and the lesser of the two has an eighth of the greater one's weight: below it is noise */
-	SPLIT_TICKS = 24,        /* and both have been seen a little: one and a half samples at 250 Hz */
-	SPLIT_SEEN = 3,          /* and each a few times, or a stray would do it */
-	WEIGHT_MOST = 0xffff,
 	SAMPLE_TICKS = 16,       /* what one sample says at the most of who uses a chunk: a sample at 250 Hz */
 	CACHED_SHARE = 8,        /* an access to a line that the thread touched a moment ago counts for one in so many */
 	RANGE_TICKS = 160,       /* what one look at a range that the program spoke of says of it */
-	MEMORY_TICKS = 640,      /* weight that a chunk remembers: 40 samples at 250 Hz, enough for 3 users to be told apart by 10 % */
 	FORGET_HALF_LIVES = 16,  /* who used a chunk is halved, too, once in so many half-lives: half a minute by default */
 	RECENT_LINES = 128,      /* lines of a thread that are taken to be in its cache */
 	LINE_SHIFT = 6,
 	PAIR_SHIFT = EVIDENCE_TOP_ORDER + 1, /* two unsplit chunks side by side are made and freed together */
 };
-
-/* A chunk is halved if two means differ by more than this share of it over the root of the accesses that they
- * are of: neighbours with parts of their own differ by a half, threads that share it by nothing but noise,
- * which shrinks with that root. Three deviations of it at the start and four in the end, or chunks shared by
- * many would fall to pieces; a half is seen after 6 accesses of each, a quarter after 24. */
-#define SPLIT_APART 1.2f
 
 struct evidence {
 	struct evidence_chunk *chunk;  /* pairs from index 2 on; 0 means none */
@@ -147,116 +134,7 @@ static uint32_t find_leaf(struct evidence *e, uint64_t page)
 	return i;
 }
 
-/* ---- users of a chunk --------------------------------------------------------------------------- */
-
-static unsigned least_user(const struct evidence_chunk *c)
-{
-	unsigned least = 0;
-	for (unsigned u = 1; u < c->n_users; u++)
-		if (c->user[u].weight < c->user[least].weight) least = u;
-	return least;
-}
-
-static void drop_user(struct evidence_chunk *c, unsigned u)
-{
-	c->user[u] = c->user[--c->n_users];
-}
-
-static void halve(struct evidence_chunk *c)
-{
-	for (unsigned u = c->n_users; u-- > 0;)
-		if (!(c->user[u].weight /= 2)) drop_user(c, u);
-	c->others /= 2;
-}
-
-static void add_ticks(uint16_t *weight, unsigned ticks)
-{
-	*weight = (uint16_t)(*weight + ticks > WEIGHT_MOST ? WEIGHT_MOST : *weight + ticks);
-}
-
-/* A thread that is not among the users takes the place of the least, which has to have shrunk to its
- * size (Metwally's space-saving, without the inherited count: it would make strangers heavy). */
-static struct evidence_user *admit_user(struct evidence_chunk *c, unsigned thread, unsigned ticks)
-{
-	if (c->n_users == EVIDENCE_USERS) {
-		struct evidence_user *least = &c->user[least_user(c)];
-		if (least->weight > ticks + c->others / EVIDENCE_USERS) {
-			add_ticks(&c->others, ticks);
-			return NULL;
-		}
-		add_ticks(&c->others, least->weight);
-		*least = c->user[--c->n_users];
-	}
-	struct evidence_user *u = &c->user[c->n_users++];
-	*u = (struct evidence_user){ .thread = (uint16_t)thread };
-	return u;
-}
-
-static unsigned memory_of(const struct evidence_chunk *c)
-{
-	unsigned sum = c->others;
-	for (unsigned u = 0; u < c->n_users; u++) sum += c->user[u].weight;
-	return sum;
-}
-
-/* `ticks` go to how much; to who go `most` of them at the most, so that a few samples of a long period
- * do not push out all that is remembered. */
-static void add_to_chunk(struct evidence_chunk *c, unsigned thread, unsigned mean, unsigned ticks, unsigned most)
-{
-	struct evidence_user *user = NULL;
-	add_ticks(&c->recent, ticks);
-	if (ticks > most) ticks = most;
-	if (memory_of(c) + ticks > MEMORY_TICKS) halve(c);
-	for (unsigned u = 0; u < c->n_users; u++)
-		if (c->user[u].thread == thread) user = &c->user[u];
-	if (!user) user = admit_user(c, thread, ticks);
-	if (!user) return;
-	if (user->seen < MEAN_MEMORY) user->seen++;
-	user->mean = (uint16_t)(user->mean + ((int)mean - (int)user->mean) / (int)user->seen);
-	add_ticks(&user->weight, ticks);
-}
-
 /* ---- halving and joining -------------------------------------------------------------------------- */
-
-static bool apart(const struct evidence_chunk *c, const struct evidence_user *a, const struct evidence_user *b)
-{
-	unsigned least = a->weight < b->weight ? a->weight : b->weight, most = a->weight + b->weight - least;
-	unsigned d = (unsigned)(a->mean > b->mean ? a->mean - b->mean : b->mean - a->mean);
-	unsigned seen = a->seen < b->seen ? a->seen : b->seen;
-	if (least < SPLIT_TICKS || least * SPLIT_MINOR < most || seen < SPLIT_SEEN) return false;
-	float size = (float)((unsigned)MEAN_UNITS << c->order);
-	return (float)d > size * SPLIT_APART / sqrtf((float)seen);
-}
-
-static bool wants_split(const struct evidence_chunk *c)
-{
-	if (!c->order) return false;
-	for (unsigned a = 0; a < c->n_users; a++)
-		for (unsigned b = a + 1; b < c->n_users; b++)
-			if (apart(c, &c->user[a], &c->user[b])) return true;
-	return false;
-}
-
-/* A user whose mean is near the middle goes to both halves, half of it each; so does the main one in any
- * case: its mean is of its last accesses, and a thread that sweeps through its part comes back. */
-static void hand_down(struct evidence_chunk half[2], const struct evidence_user *u, unsigned order, bool main)
-{
-	unsigned middle = (unsigned)MEAN_UNITS << (order - 1), near = middle / 4;
-	bool low = main || u->mean < middle + near, high = main || u->mean + near >= middle;
-	for (unsigned k = 0; k < 2; k++) {
-		if (k ? !high : !low) continue;
-		struct evidence_user *to = &half[k].user[half[k].n_users];
-		*to = *u;
-		if (low && high) {
-			to->weight /= 2;
-			to->mean = (uint16_t)(middle / 2);
-		} else if (k) {
-			to->mean = (uint16_t)(u->mean - middle < middle ? u->mean > middle ? u->mean - middle : 0 : middle - 1);
-		}
-		to->seen = 1;  /* what is seen next decides where in the half it is */
-		if (to->weight) half[k].n_users++;
-	}
-}
 
 static bool split(struct evidence *e, uint32_t index)
 {
@@ -264,10 +142,7 @@ static bool split(struct evidence *e, uint32_t index)
 	uint32_t pair = new_pair(e, c.page, c.order - 1u);   /* may move e->chunk */
 	if (!pair) return false;
 	struct evidence_chunk *half = &e->chunk[pair];
-	unsigned most = 0;
-	for (unsigned u = 1; u < c.n_users; u++)
-		if (c.user[u].weight > c.user[most].weight) most = u;
-	for (unsigned u = 0; u < c.n_users; u++) hand_down(half, &c.user[u], c.order, u == most);
+	users_hand_down(&c, half);
 	half[0].others = half[1].others = c.others / 2;
 	half[0].recent = half[1].recent = c.recent / 2;
 	e->chunk[index].child = pair;
@@ -287,13 +162,13 @@ static void join(struct evidence *e, uint32_t index)
 		c->user[0] = half[half[0].n_users ? 0 : 1].user[0];
 		c->user[0].weight = 0;
 		for (unsigned k = 0; k < 2; k++)
-			if (half[k].n_users) add_ticks(&c->user[0].weight, half[k].user[0].weight);
+			if (half[k].n_users) users_add_ticks(&c->user[0].weight, half[k].user[0].weight);
 		c->user[0].mean = (uint16_t)(MEAN_UNITS << (c->order - 1));
 	}
 	c->others = half[0].others;
-	add_ticks(&c->others, half[1].others);
+	users_add_ticks(&c->others, half[1].others);
 	c->recent = half[0].recent;
-	add_ticks(&c->recent, half[1].recent);
+	users_add_ticks(&c->recent, half[1].recent);
 	free_pair(e, c->child);
 	c->child = 0;
 }
@@ -308,7 +183,7 @@ static void age_tree(struct evidence *e, uint32_t index, bool forget)
 		return;
 	}
 	c->recent /= 2;
-	if (forget) halve(c);
+	if (forget) users_halve(c);
 }
 
 static bool is_empty(const struct evidence_chunk *c)
@@ -383,8 +258,8 @@ int evidence_add(struct evidence *e, unsigned thread, uint64_t addr, float weigh
 	if (!ticks) return (int)i;
 	struct evidence_chunk *c = &e->chunk[i];
 	unsigned mean = (unsigned)((page - c->page) * MEAN_UNITS + ((addr >> 5) & (MEAN_UNITS - 1)));
-	add_to_chunk(c, thread, mean, ticks, SAMPLE_TICKS / share);
-	if (wants_split(c) && split(e, i)) i = find_leaf(e, page);
+	users_add(c, thread, mean, ticks, SAMPLE_TICKS / share);
+	if (users_apart(c) && split(e, i)) i = find_leaf(e, page);
 	return (int)i;
 }
 
@@ -397,7 +272,7 @@ static void add_pages(struct evidence *e, uint32_t index, unsigned thread, uint6
 	bool whole = from <= first && to >= end;
 	if (!c->child && whole) {
 		unsigned ticks = ticks_of(e, thread, page_ns * (float)(1u << c->order));
-		if (ticks) add_to_chunk(&e->chunk[index], thread, (unsigned)MEAN_UNITS / 2 << c->order, ticks, RANGE_TICKS);
+		if (ticks) users_add(&e->chunk[index], thread, (unsigned)MEAN_UNITS / 2 << c->order, ticks, RANGE_TICKS);
 		return;
 	}
 	if (!c->child && !split(e, index)) {
@@ -453,7 +328,7 @@ void evidence_forget_thread(struct evidence *e, unsigned thread)
 		struct evidence_chunk *c = &e->chunk[i];
 		if (c->order == EVIDENCE_FREE) continue;
 		for (unsigned u = c->n_users; u-- > 0;)
-			if (c->user[u].thread == thread) drop_user(c, u);
+			if (c->user[u].thread == thread) users_drop(c, u);
 	}
 	if (thread >= e->max_threads) return;
 	memset(e->recent[thread], 0, sizeof e->recent[thread]);

@@ -72,6 +72,9 @@ uint64_t evidence_dropped(const struct evidence *evidence);
 /* Chunk `index`, from 1; evidence_count is one above the highest. Split ones have children; chunks that
  * are free have order 0xff. */
 enum { EVIDENCE_FREE = 0xff };
+
+/* Ticks of all who are remembered to use the chunk. */
+unsigned evidence_weight(const struct evidence_chunk *chunk);
 struct evidence_chunk *evidence_chunk(struct evidence *evidence, unsigned index);
 unsigned evidence_count(const struct evidence *evidence);
 
