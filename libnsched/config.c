@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 
 #include "pure/nearest.h"
+#include "pure/policies.h"
 
 extern char **environ;
 

@@ -12,8 +12,14 @@ core_pure = \
 	libnsched/pure/placement.c libnsched/pure/placement.h \
 	libnsched/pure/situation.c libnsched/pure/situation.h \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \
+	libnsched/pure/load.c libnsched/pure/load.h \
+	libnsched/pure/groups.c libnsched/pure/groups.h \
+	libnsched/pure/past.c libnsched/pure/past.h \
+	libnsched/pure/renumber.c libnsched/pure/renumber.h \
 	libnsched/pure/plan.c libnsched/pure/plan.h \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
+	libnsched/pure/draft.c libnsched/pure/draft.h \
+	libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \

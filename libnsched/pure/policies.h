@@ -1,0 +1,17 @@
+/* The array of policies, in the order in which help and errors name them: the first is the default. From it
+ * come the array of policy.c and the option's choices and help. A line each: identifier, name, what decides. */
+#ifndef NSCHED_POLICIES_H
+#define NSCHED_POLICIES_H
+
+#define POLICIES(POLICY) \
+	POLICY(joint, "joint", "threads, pages and bandwidth together") \
+	POLICY(stay, "stay", "nothing, it only watches")
+
+/* "joint|stay|...": the bar before the first is stepped over. */
+#define POLICIES_CHOICE(identifier, name, what) "|" name
+#define POLICIES_CHOICES (&(POLICIES(POLICIES_CHOICE))[1])
+
+#define POLICIES_LINE(identifier, name, what) " " name ": " what ";"
+#define POLICIES_HELP "what decides;" POLICIES(POLICIES_LINE) " more in the README"
+
+#endif
