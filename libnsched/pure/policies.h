@@ -5,7 +5,8 @@
 
 #define POLICIES(POLICY) \
 	POLICY(joint, "joint", "threads, pages and bandwidth together") \
-	POLICY(stay, "stay", "nothing, it only watches")
+	POLICY(stay, "stay", "nothing, it only watches") \
+	POLICY(simple, "simple", "threads to the least loaded node")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name
