@@ -6,7 +6,8 @@
 #define POLICIES(POLICY) \
 	POLICY(joint, "joint", "threads, pages and bandwidth together") \
 	POLICY(stay, "stay", "nothing, it only watches") \
-	POLICY(simple, "simple", "threads to the least loaded node")
+	POLICY(simple, "simple", "threads to the least loaded node") \
+	POLICY(pool, "pool", "the same, and nodes wait before they steal")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name
