@@ -7,7 +7,8 @@
 	POLICY(joint, "joint", "threads, pages and bandwidth together") \
 	POLICY(stay, "stay", "nothing, it only watches") \
 	POLICY(simple, "simple", "threads to the least loaded node") \
-	POLICY(pool, "pool", "the same, and nodes wait before they steal")
+	POLICY(pool, "pool", "the same, and nodes wait before they steal") \
+	POLICY(homenode, "homenode", "the same, and threads return to the node where they began")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name
