@@ -24,7 +24,7 @@ core_pure = \
 	libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/policy_simple.c libnsched/pure/policy_pool.c \
-	libnsched/pure/policy_homenode.c \
+	libnsched/pure/policy_homenode.c libnsched/pure/policy_homenode_dynamic.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h

@@ -8,7 +8,8 @@
 	POLICY(stay, "stay", "nothing, it only watches") \
 	POLICY(simple, "simple", "threads to the least loaded node") \
 	POLICY(pool, "pool", "the same, and nodes wait before they steal") \
-	POLICY(homenode, "homenode", "the same, and threads return to the node where they began")
+	POLICY(homenode, "homenode", "the same, and threads return to the node where they began") \
+	POLICY(homenode_dynamic, "homenode-dynamic", "or to the one that holds most of their memory")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name
