@@ -9,7 +9,8 @@
 	POLICY(simple, "simple", "threads to the least loaded node") \
 	POLICY(pool, "pool", "the same, and nodes wait before they steal") \
 	POLICY(homenode, "homenode", "the same, and threads return to the node where they began") \
-	POLICY(homenode_dynamic, "homenode-dynamic", "or to the one that holds most of their memory")
+	POLICY(homenode_dynamic, "homenode-dynamic", "or to the one that holds most of their memory") \
+	POLICY(concentric, "concentric", "load in circles: node often, machine rarely")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name

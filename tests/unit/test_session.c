@@ -45,7 +45,7 @@ END_TEST
 /* Every policy at work: two threads for each CPU of node 0 and all memory there. Where threads go, and whether pages do. */
 static const struct live_case { const char *policy; bool spreads, moves_pages; } live_cases[] = {
 	{ "joint", true, true }, { "stay", false, false }, { "simple", true, false }, { "pool", true, false },
-	{ "homenode", true, true }, { "homenode-dynamic", true, false },
+	{ "homenode", true, true }, { "homenode-dynamic", true, false }, { "concentric", true, false },
 };
 
 START_TEST(lives)
