@@ -12,7 +12,8 @@
 	POLICY(homenode_dynamic, "homenode-dynamic", "or to the one that holds most of their memory") \
 	POLICY(concentric, "concentric", "load in circles: node often, machine rarely") \
 	POLICY(balancenuma, "balancenuma", "pages to who touches them") \
-	POLICY(autonuma, "autonuma", "that, and threads to their own and their process's memory")
+	POLICY(autonuma, "autonuma", "that, and threads to their own and their process's memory") \
+	POLICY(adaptive, "adaptive", "groups that share memory together, private memory apart")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name
