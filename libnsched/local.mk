@@ -28,6 +28,7 @@ core_pure = \
 	libnsched/pure/policy_homenode.c libnsched/pure/policy_homenode_dynamic.c \
 	libnsched/pure/policy_concentric.c libnsched/pure/policy_balancenuma.c \
 	libnsched/pure/policy_autonuma.c libnsched/pure/policy_adaptive.c \
+	libnsched/pure/policy_reconciled.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h

@@ -13,7 +13,8 @@
 	POLICY(concentric, "concentric", "load in circles: node often, machine rarely") \
 	POLICY(balancenuma, "balancenuma", "pages to who touches them") \
 	POLICY(autonuma, "autonuma", "that, and threads to their own and their process's memory") \
-	POLICY(adaptive, "adaptive", "groups that share memory together, private memory apart")
+	POLICY(adaptive, "adaptive", "groups that share memory together, private memory apart") \
+	POLICY(reconciled, "reconciled", "memory and load, neither against the other")
 
 /* "joint|stay|...": the bar before the first is stepped over. */
 #define POLICIES_CHOICE(identifier, name, what) "|" name

@@ -29,7 +29,7 @@ static unsigned count_policies(void)
 START_TEST(names)
 {
 	static const char *const all[] = { "joint", "stay", "simple", "pool", "homenode", "homenode-dynamic", "concentric", "balancenuma",
-	                                   "autonuma", "adaptive", };
+	                                   "autonuma", "adaptive", "reconciled" };
 	for (unsigned n = 0; n < sizeof all / sizeof *all; n++) {
 		ck_assert_msg(policy_find(all[n]) != NULL, "no %s", all[n]);
 		ck_assert_ptr_nonnull(policy_find(all[n])->decide);

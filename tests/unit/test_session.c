@@ -46,7 +46,7 @@ END_TEST
 static const struct live_case { const char *policy; bool spreads, moves_pages; } live_cases[] = {
 	{ "joint", true, true }, { "stay", false, false }, { "simple", true, false }, { "pool", true, false },
 	{ "homenode", true, true }, { "homenode-dynamic", true, false }, { "concentric", true, false },
-	{ "balancenuma", true, true }, { "autonuma", true, true }, { "adaptive", true, true },
+	{ "balancenuma", true, true }, { "autonuma", true, true }, { "adaptive", true, true }, { "reconciled", true, true },
 };
 
 START_TEST(lives)
