@@ -60,7 +60,7 @@ int nsched_thread_register(nsched_t *handle, nsched_thread_t **thread)
 
 void nsched_thread_unregister(nsched_thread_t *thread)
 {
-	if (thread) registry_leave(thread);
+	if (thread) registry_bye(thread);
 }
 
 int nsched_thread_place(nsched_thread_t *thread)

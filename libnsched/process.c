@@ -134,6 +134,12 @@ static void stay_idle(const char *reason)
 	snprintf(one.idle_reason.text, sizeof one.idle_reason.text, "%s", reason);
 }
 
+#ifdef NSCHED_WITH_PAPI
+static const struct counter_ops *const process_counters = &counter_papi;
+#else
+static const struct counter_ops *const process_counters = NULL;
+#endif
+
 static void choose_sources(const struct nsched_config *config, const struct source_ops **sources)
 {
 	unsigned n = 0;
@@ -148,7 +154,7 @@ static void prepare(pid_t self_tid)
 	const struct source_ops *sources[SESSION_SOURCES + 1];
 	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
 	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
-	                               .ranges = &one.ranges, .scan_threads = true };
+	                               .ranges = &one.ranges, .counters = process_counters, .scan_threads = true };
 	int ret = topo_load(&setup.machine, &one.allowed);
 	if (ret) {
 		stay_idle("hwloc could not read this machine's topology");

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "nsched.h"
+#include "pure/counted.h"
 #include "region.h"
 #include "sys/actuator.h"
 
@@ -42,6 +43,7 @@ struct nsched_thread {
 	_Atomic uint64_t bindings; /* system calls that bound it */
 
 	struct region_table regions;
+	uint32_t looked;           /* step in which it read its counters last */
 
 	/* the stepping thread's alone */
 	int node;                  /* where it was seen last */
@@ -50,6 +52,8 @@ struct nsched_thread {
 	uint64_t weight_ns;        /* evidence of it since the last step */
 	float load;                /* share of its time on a CPU; 1 until known */
 	uint64_t ticks, ticks_ns;  /* its CPU time when that was looked at last, and when */
+	struct counted counted;    /* what counters say of it */
+	unsigned no_help;          /* its last moves that did not help, by the counters */
 };
 
 struct registry {
@@ -64,6 +68,11 @@ struct registry {
 	 * its argument, NULL while there is nobody to do it */
 	int (*_Atomic bind)(void *arg, struct nsched_thread *thread);
 	void *_Atomic bind_arg;
+
+	/* where threads read counters for themselves: called by each thread once in a step, and when it leaves */
+	void (*_Atomic look)(void *arg, unsigned thread);
+	void (*_Atomic unlook)(void *arg, unsigned thread);
+	void *_Atomic look_arg;
 };
 
 void registry_init(struct registry *registry);
@@ -77,6 +86,9 @@ struct nsched_thread *registry_find(struct registry *registry, pid_t tid);
 
 /* By number, below registry->n; never NULL there. */
 struct nsched_thread *registry_at(const struct registry *registry, uint32_t number);
+
+/* The calling thread leaves, by its own word. */
+void registry_bye(struct nsched_thread *thread);
 
 /* Leaving is a word; the slot is freed by registry_free_slot, when nothing refers to its number any more. */
 void registry_leave(struct nsched_thread *thread);

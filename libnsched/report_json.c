@@ -40,6 +40,13 @@ static json_t *sources(const struct session *s)
 	return a;
 }
 
+static json_t *counters(const struct session_counters *c)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I}", "state", c->on ? "on" : "off", "reason", c->why, "events", c->about.events,
+	                 "remote_permille_first", share_or_null(c->remote_permille_first), "remote_permille_last",
+	                 share_or_null(c->remote_permille_now), "moves_helped", (json_int_t)c->helped, "moves_no_help", (json_int_t)c->no_help);
+}
+
 static json_t *move(const struct history_move *h)
 {
 	const struct move *m = &h->move;
@@ -64,6 +71,7 @@ static void add_session(json_t *root, const struct report *r)
 	json_t *moves = json_array();
 	for (unsigned i = 0; i < s->history.n_moves; i++) json_array_append_new(moves, move(&s->history.move[i]));
 	json_object_set_new(root, "sources", sources(s));
+	json_object_set_new(root, "counters", counters(&s->counters));
 	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));
 	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));
 	json_object_set_new(root, "local_permille_first", share_or_null(history_local_first(&s->history)));

@@ -10,6 +10,19 @@ static void print_share(FILE *out, const char *when, unsigned permille)
 	else fprintf(out, "  local traffic, %s  %u.%u %%\n", when, permille / 10, permille % 10);
 }
 
+static void print_counters(FILE *out, const struct session_counters *c)
+{
+	if (c->why[0] || !c->on) fprintf(out, "  %-14s off: %s", "counters", c->why);
+	else fprintf(out, "  %-14s on", "counters");
+	if (c->about.events[0]) fprintf(out, "; %s", c->about.events);
+	if (c->remote_permille_first <= 1000)
+		fprintf(out, "; remote %u.%u %% at first, %u.%u %% at last", c->remote_permille_first / 10, c->remote_permille_first % 10,
+		        c->remote_permille_now / 10, c->remote_permille_now % 10);
+	if (c->helped || c->no_help)
+		fprintf(out, "; of the moves, %llu helped a thread, %llu did not", (unsigned long long)c->helped, (unsigned long long)c->no_help);
+	fprintf(out, "\n");
+}
+
 static void print_sources(FILE *out, const struct session *s)
 {
 	fprintf(out, "\nevidence\n");
@@ -19,6 +32,7 @@ static void print_sources(FILE *out, const struct session *s)
 		        src->why[0] ? ": " : "", src->why, (unsigned long long)src->counts.samples,
 		        (unsigned long long)src->counts.resolved, (unsigned long long)src->counts.lost);
 	}
+	print_counters(out, &s->counters);
 	if (!s->n_sources) fprintf(out, "  no source; hints only\n");
 }
 

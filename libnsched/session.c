@@ -49,6 +49,7 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->registry->bind_arg = &s->binding;
 	s->registry->bind = binding_apply;
 	session_start_sources(s, setup->sources);
+	session_start_counters(s, setup->counters);
 	return 0;
 }
 
@@ -81,6 +82,7 @@ uint64_t session_wait_ms(const struct session *s)
 void session_stop(struct session *s)
 {
 	session_stop_sources(s);
+	session_stop_counters(s);
 	s->registry->bind = NULL;
 	binding_close(&s->binding, s->registry);   /* before they are released, or one could bind itself after */
 	session_release_threads(s);
@@ -104,6 +106,7 @@ void session_forked(struct session *s)
 	for (unsigned i = 0; i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->forked) s->source[i].ops->forked(s->source[i].state);
 	s->n_sources = 0;
+	if (s->counters.on) s->counters.ops->forked(s->counters.state);
 	session_free(s);
 }
 
@@ -141,6 +144,7 @@ int session_step(struct session *s)
 	session_update_threads(s, passed_ns);
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
+	session_read_counters(s);
 	session_add_hints(s, seen_ns);
 	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
 	session_locate(s);

@@ -6,6 +6,7 @@
  *   session.c          life, and the order of a step
  *   session_threads.c  who is there, where they run, what they are bound to
  *   session_sources.c  starting, feeding and dropping the sources
+ *   session_counters.c counters: how much memory matters, and whether moves helped
  *   session_memory.c   where the chunks lie
  *   session_view.c     evidence and placement -> situation
  *   session_apply.c    plan -> hands, and what is remembered of it */
@@ -25,6 +26,7 @@
 #include "registry.h"
 #include "sys/actuator.h"
 #include "sys/clock.h"
+#include "sys/counter.h"
 #include "sys/source.h"
 
 enum {
@@ -38,6 +40,20 @@ struct session_source {
 	bool on;
 	char why[SOURCE_WHY];       /* why it is off; "" while it is on */
 	struct source_counts counts;/* the last ones, kept when it goes off */
+};
+
+/* Counters, and what they have said so far. */
+struct session_counters {
+	const struct counter_ops *ops;
+	void *state;
+	bool on;
+	char why[COUNTER_WHY];      /* why they are off */
+	struct counter_about about;
+	unsigned next;              /* the thread to be read next */
+	uint64_t begin_ns, begin_cpu_ns; /* when they were started, and the program's CPU time then */
+	bool counted;               /* something was counted */
+	unsigned remote_permille_first, remote_permille_now; /* of all threads' accesses; 1001: not known */
+	uint64_t helped, no_help;   /* verdicts on moves */
 };
 
 /* A leaf of the evidence with users, as collected in this step. */
@@ -69,6 +85,7 @@ struct session {
 	struct binding binding;
 	struct session_source source[SESSION_SOURCES];
 	unsigned n_sources;
+	struct session_counters counters;
 	bool scan_threads;          /* look into /proc for threads: not in a simulation */
 	pid_t self_tid;             /* the helper's own thread, never served; 0: none */
 
@@ -105,6 +122,7 @@ struct session_setup {
 	const struct actuator_ops *hands;
 	void *hands_state;
 	const struct source_ops *const *sources;   /* those to try, NULL behind the last */
+	const struct counter_ops *counters;        /* NULL: this build has none */
 	struct registry *registry;
 	struct ranges *ranges;
 	bool scan_threads;
@@ -144,6 +162,11 @@ int64_t session_credit_ns(const struct session *session);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
 uint64_t session_poll_sources(struct session *session);
+void session_start_counters(struct session *session, const struct counter_ops *ops);
+void session_stop_counters(struct session *session);
+void session_read_counters(struct session *session);
+void session_count_move(struct session *session, const struct move *move);
+void session_scale_view(struct session *session);
 void session_update_threads(struct session *session, uint64_t passed_ns);
 void session_release_threads(struct session *session);
 void session_add_hints(struct session *session, uint64_t passed_ns);

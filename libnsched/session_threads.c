@@ -31,6 +31,7 @@ static void announce(struct session *s, struct nsched_thread *t)
 {
 	for (unsigned i = 0; i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->thread_add) s->source[i].ops->thread_add(s->source[i].state, t->number, t->tid);
+	if (s->counters.on) s->counters.ops->thread_add(s->counters.state, t->number, t->tid);
 	t->watched = true;
 	binding_look(&s->binding, t);
 }
@@ -39,6 +40,7 @@ static void forget(struct session *s, struct nsched_thread *t)
 {
 	for (unsigned i = 0; t->watched && i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->thread_remove) s->source[i].ops->thread_remove(s->source[i].state, t->number);
+	if (t->watched && s->counters.on) s->counters.ops->thread_remove(s->counters.state, t->number);
 	evidence_forget_thread(s->evidence, t->number);
 	ranges_forget_thread(s->ranges, t->number);
 	registry_free_slot(s->registry, t);

@@ -2,12 +2,15 @@
 # it (config, launch) is in libnsched/config.mk.
 unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h \
 	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h \
-	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h
+	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h \
+	tests/stubs/fake_counter.c tests/stubs/fake_counter.h
 EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
 	tests/unit/test_binding \
+	tests/unit/test_counted \
+	tests/unit/test_counters \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
@@ -37,6 +40,10 @@ unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_libs)
+tests_unit_test_counted_CFLAGS = $(unit_cflags)
+tests_unit_test_counted_LDADD = $(unit_libs)
+tests_unit_test_counters_CFLAGS = $(unit_cflags)
+tests_unit_test_counters_LDADD = $(unit_libs)
 tests_unit_test_cpulist_CFLAGS = $(unit_cflags)
 tests_unit_test_cpulist_LDADD = $(unit_libs)
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)

@@ -107,6 +107,7 @@ START_TEST(constants_match_the_table)
 	static const struct { int number; const char *name, *value; } cases[] = {
 		{ THREADS_REGISTERED, "threads", "registered" }, { THREADS_ALL, "threads", "all" },
 		{ BIND_NODE, "bind", "node" }, { BIND_NONE, "bind", "none" },
+		{ COUNTERS_AUTO, "counters", "auto" }, { COUNTERS_ON, "counters", "on" }, { COUNTERS_OFF, "counters", "off" },
 		{ SAMPLER_AUTO, "sampler", "auto" }, { SAMPLER_PERF, "sampler", "perf" },
 		{ SAMPLER_TIMER, "sampler", "timer" }, { SAMPLER_OFF, "sampler", "off" },
 	};
@@ -117,6 +118,7 @@ START_TEST(constants_match_the_table)
 		ck_assert_int_eq(nsched_config_set(&config, cases[i].name, cases[i].value, NULL), 0);
 		int field = strcmp(cases[i].name, "threads") == 0 ? config.threads
 		            : strcmp(cases[i].name, "bind") == 0  ? config.bind
+		            : strcmp(cases[i].name, "counters") == 0 ? config.counters
 		                                                  : config.sampler;
 		ck_assert_int_eq(field, cases[i].number);
 	}
