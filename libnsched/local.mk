@@ -27,6 +27,7 @@ core_sys = \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
+	libnsched/sys/kernel_faults.c libnsched/sys/kernel_faults.h \
 	libnsched/sys/counter.h $(papi_files) \
 	$(SOURCES_FILES)
 
@@ -42,6 +43,7 @@ core_root = \
 	libnsched/history.c libnsched/history.h \
 	libnsched/session.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
+	libnsched/session_kernel.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
 	libnsched/report.c libnsched/report.h \
 	libnsched/report_text.c libnsched/report_json.c

@@ -26,6 +26,8 @@ static void reset_slot(struct nsched_thread *thread)
 	thread->ticks = thread->ticks_ns = 0;
 	memset(&thread->counted, 0, sizeof thread->counted);
 	thread->no_help = 0;
+	thread->kernel_ms = 0;
+	thread->kernel_knows = false;
 	thread->looked = 0;
 	thread->tid = 0;
 }

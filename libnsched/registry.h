@@ -53,6 +53,8 @@ struct nsched_thread {
 	float load;                /* share of its time on a CPU; 1 until known */
 	uint64_t ticks, ticks_ns;  /* its CPU time when that was looked at last, and when */
 	struct counted counted;    /* what counters say of it */
+	uint64_t kernel_ms;        /* its fault statistics were read then */
+	bool kernel_knows;         /* and say where it belongs */
 	unsigned no_help;          /* its last moves that did not help, by the counters */
 };
 

@@ -47,6 +47,12 @@ static json_t *counters(const struct session_counters *c)
 	                 share_or_null(c->remote_permille_now), "moves_helped", (json_int_t)c->helped, "moves_no_help", (json_int_t)c->no_help);
 }
 
+static json_t *kernel(const struct session_kernel *k)
+{
+	return json_pack("{s:s, s:s, s:i, s:I, s:I}", "state", k->on ? "on" : "off", "reason", k->why, "numa_balancing", k->balances, "readings",
+	                 (json_int_t)k->reads, "moved_by_others", (json_int_t)k->moves);
+}
+
 static json_t *move(const struct history_move *h)
 {
 	const struct move *m = &h->move;
@@ -72,6 +78,7 @@ static void add_session(json_t *root, const struct report *r)
 	for (unsigned i = 0; i < s->history.n_moves; i++) json_array_append_new(moves, move(&s->history.move[i]));
 	json_object_set_new(root, "sources", sources(s));
 	json_object_set_new(root, "counters", counters(&s->counters));
+	json_object_set_new(root, "kernel_faults", kernel(&s->kernel));
 	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));
 	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));
 	json_object_set_new(root, "local_permille_first", share_or_null(history_local_first(&s->history)));

@@ -23,6 +23,15 @@ static void print_counters(FILE *out, const struct session_counters *c)
 	fprintf(out, "\n");
 }
 
+static void print_kernel(FILE *out, const struct session_kernel *k)
+{
+	fprintf(out, "  %-14s %s%s; %llu readings", "kernel-faults", k->on ? "on" : "off: ", k->why, (unsigned long long)k->reads);
+	if (k->balances)
+		fprintf(out, "; the kernel balances too (kernel.numa_balancing=%d): %llu pieces of memory moved without us and were left to rest",
+		        k->balances, (unsigned long long)k->moves);
+	fprintf(out, "\n");
+}
+
 static void print_sources(FILE *out, const struct session *s)
 {
 	fprintf(out, "\nevidence\n");
@@ -33,6 +42,7 @@ static void print_sources(FILE *out, const struct session *s)
 		        (unsigned long long)src->counts.resolved, (unsigned long long)src->counts.lost);
 	}
 	print_counters(out, &s->counters);
+	print_kernel(out, &s->kernel);
 	if (!s->n_sources) fprintf(out, "  no source; hints only\n");
 }
 

@@ -50,6 +50,7 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->registry->bind = binding_apply;
 	session_start_sources(s, setup->sources);
 	session_start_counters(s, setup->counters);
+	session_start_kernel(s);
 	return 0;
 }
 
@@ -90,6 +91,7 @@ void session_stop(struct session *s)
 
 void session_free(struct session *s)
 {
+	session_free_kernel(s);
 	evidence_free(s->evidence);
 	placement_free(&s->placement);
 	situation_free(&s->situation);
@@ -145,6 +147,7 @@ int session_step(struct session *s)
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_read_counters(s);
+	session_read_kernel(s);
 	session_add_hints(s, seen_ns);
 	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
 	session_locate(s);

@@ -7,6 +7,7 @@
  *   session_threads.c  who is there, where they run, what they are bound to
  *   session_sources.c  starting, feeding and dropping the sources
  *   session_counters.c counters: how much memory matters, and whether moves helped
+ *   session_kernel.c   the kernel's statistics, where it balances too
  *   session_memory.c   where the chunks lie
  *   session_view.c     evidence and placement -> situation
  *   session_apply.c    plan -> hands, and what is remembered of it */
@@ -56,6 +57,16 @@ struct session_counters {
 	uint64_t helped, no_help;   /* verdicts on moves */
 };
 
+/* The kernel's NUMA balancing: whether it is at work, and what its statistics say. */
+struct session_kernel {
+	int balances;               /* bits of kernel.numa_balancing */
+	bool on;                    /* its statistics are read */
+	char why[SOURCE_WHY];       /* why not */
+	float *share;               /* [thread * n_nodes + node]: of the pages that it touched */
+	unsigned next;              /* the thread to be read next */
+	uint64_t reads, moves;      /* threads read; chunks that were moved, and not by us */
+};
+
 /* A leaf of the evidence with users, as collected in this step. */
 struct session_leaf {
 	uint32_t index;
@@ -86,6 +97,7 @@ struct session {
 	struct session_source source[SESSION_SOURCES];
 	unsigned n_sources;
 	struct session_counters counters;
+	struct session_kernel kernel;
 	bool scan_threads;          /* look into /proc for threads: not in a simulation */
 	pid_t self_tid;             /* the helper's own thread, never served; 0: none */
 
@@ -167,6 +179,14 @@ void session_stop_counters(struct session *session);
 void session_read_counters(struct session *session);
 void session_count_move(struct session *session, const struct move *move);
 void session_scale_view(struct session *session);
+void session_start_kernel(struct session *session);
+void session_free_kernel(struct session *session);
+void session_read_kernel(struct session *session);
+int session_view_kernel(struct session *session);
+void session_kernel_moved(struct session *session, const struct placement_entry *before, struct placement_entry *entry);
+
+/* What /proc/self/task/T/sched says of the thread, or `text` in its place. */
+void session_kernel_saw(struct session *session, struct nsched_thread *thread, const char *text);
 void session_update_threads(struct session *session, uint64_t passed_ns);
 void session_release_threads(struct session *session);
 void session_add_hints(struct session *session, uint64_t passed_ns);

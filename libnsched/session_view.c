@@ -109,6 +109,7 @@ int session_view(struct session *s)
 	double window = evidence_window_ns(s->evidence);
 	float tick_share = window > 0 ? (float)(EVIDENCE_TICK_NS / window) : 0;
 	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share);
+	if (!ret) ret = session_view_kernel(s);
 	if (!ret) session_scale_view(s);
 	if (!ret) take_out_stretch(s);
 	return ret;

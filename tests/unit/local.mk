@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
 	tests/unit/test_history \
+	tests/unit/test_kernel_faults \
 	tests/unit/test_machine \
 	tests/unit/test_memory \
 	tests/unit/test_placement \
@@ -56,6 +57,8 @@ tests_unit_test_golden_CFLAGS = $(unit_cflags)
 tests_unit_test_golden_LDADD = $(unit_libs)
 tests_unit_test_history_CFLAGS = $(unit_cflags)
 tests_unit_test_history_LDADD = $(unit_libs)
+tests_unit_test_kernel_faults_CFLAGS = $(unit_cflags)
+tests_unit_test_kernel_faults_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
 tests_unit_test_memory_CFLAGS = $(unit_cflags)
