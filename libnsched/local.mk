@@ -27,6 +27,7 @@ core_sys = \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
+	libnsched/sys/publish.c libnsched/sys/publish.h \
 	libnsched/sys/kernel_faults.c libnsched/sys/kernel_faults.h \
 	libnsched/sys/counter.h $(papi_files) \
 	$(SOURCES_FILES)
@@ -61,7 +62,7 @@ noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
 libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -lm
+libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "sys/cpulist.h"
 #include "sys/nodes.h"
+#include "sys/publish.h"
 #include "sys/topo.h"
 
 enum {
@@ -94,6 +95,7 @@ static void make(const struct nsched_config *config)
 	one.open_ns = clock_linux.now_ns(NULL);
 	one.idle = !process_worthwhile(&one.idle_reason);
 	if (!one.idle) find_allowed(&one.allowed);
+	if (!one.idle && config->publish) (void)publish_start();
 	if (!forks_watched) forks_watched = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
 }
 
@@ -172,11 +174,27 @@ static void prepare(pid_t self_tid)
 	one.prepared = !ret;
 }
 
+static void publish(const struct session *s)
+{
+	const struct session_totals *t = &s->totals;
+	if (!s->config.publish || !publish_wanted()) return;
+	publish_put(PUBLISH_local_permille, history_local_now(&s->history));
+	publish_put(PUBLISH_overhead_permille, report_overhead(s));
+	publish_put(PUBLISH_remote_permille, s->counters.remote_permille_now);
+	publish_put(PUBLISH_threads, s->situation.n_threads);
+	publish_put(PUBLISH_steps, t->steps);
+	publish_put(PUBLISH_samples, t->samples);
+	publish_put(PUBLISH_thread_moves, t->thread_moves);
+	publish_put(PUBLISH_moved_bytes, t->moved_pages << EVIDENCE_PAGE_SHIFT);
+	publish_put(PUBLISH_failed_moves, t->failed_moves);
+}
+
 static int step_locked(pid_t self_tid)
 {
 	if (!one.idle && !one.prepared) prepare(self_tid);
 	if (one.idle) return 0;
 	int ret = session_step(&one.session);
+	publish(&one.session);
 	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
 	return ret;
 }
