@@ -145,6 +145,7 @@ static const struct counter_ops *const process_counters = NULL;
 static void choose_sources(const struct nsched_config *config, const struct source_ops **sources)
 {
 	unsigned n = 0;
+	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_HARDWARE)) sources[n++] = &source_mem;
 	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_PERF)) sources[n++] = &source_clock_perf;
 	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_TIMER)) sources[n++] = &source_clock_timer;
 	if (config->faults) sources[n++] = &source_faults;

@@ -21,6 +21,14 @@ static bool is_on(const struct session *s, const struct source_ops *ops)
 	return false;
 }
 
+/* The better one that makes this one needless, NULL without. */
+static const struct source_ops *better(const struct session *s, const struct source_ops *ops)
+{
+	while ((ops = ops->stands_in_for))
+		if (is_on(s, ops)) return ops;
+	return NULL;
+}
+
 void session_start_sources(struct session *s, const struct source_ops *const *sources)
 {
 	s->period_ns = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
@@ -29,8 +37,8 @@ void session_start_sources(struct session *s, const struct source_ops *const *so
 	for (unsigned i = 0; sources && sources[i] && s->n_sources < SESSION_SOURCES; i++) {
 		struct session_source *src = &s->source[s->n_sources++];
 		src->ops = sources[i];
-		if (src->ops->stands_in_for && is_on(s, src->ops->stands_in_for)) {
-			snprintf(src->why, sizeof src->why, "not needed: %s works", src->ops->stands_in_for->name);
+		if (better(s, src->ops)) {
+			snprintf(src->why, sizeof src->why, "not needed: %s works", better(s, src->ops)->name);
 			continue;
 		}
 		int ret = src->ops->start(&setup, &src->state, src->why);

@@ -19,6 +19,7 @@ unit_tests = \
 	tests/unit/test_history \
 	tests/unit/test_kernel_faults \
 	tests/unit/test_machine \
+	tests/unit/test_mem_sample \
 	tests/unit/test_memory \
 	tests/unit/test_placement \
 	tests/unit/test_plan \
@@ -61,6 +62,9 @@ tests_unit_test_kernel_faults_CFLAGS = $(unit_cflags)
 tests_unit_test_kernel_faults_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
+tests_unit_test_mem_sample_SOURCES = tests/unit/test_mem_sample.c tests/unit/mem_records.c tests/unit/mem_records.h
+tests_unit_test_mem_sample_CFLAGS = $(unit_cflags)
+tests_unit_test_mem_sample_LDADD = $(unit_libs)
 tests_unit_test_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_memory_LDADD = $(unit_libs)
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
