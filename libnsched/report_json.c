@@ -32,10 +32,11 @@ static json_t *sources(const struct session *s)
 	json_t *a = json_array();
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		const struct session_source *src = &s->source[i];
-		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
+		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
 		                                   "reason", src->why, "samples", (json_int_t)src->counts.samples, "resolved",
 		                                   (json_int_t)src->counts.resolved, "unresolved", (json_int_t)src->counts.unresolved,
-		                                   "lost", (json_int_t)src->counts.lost));
+		                                   "lost", (json_int_t)src->counts.lost, "start_us", (json_int_t)(src->start_ns / 1000),
+		                                   "own_cpu_us", (json_int_t)(src->own_cpu_ns / 1000)));
 	}
 	return a;
 }
@@ -80,6 +81,7 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "counters", counters(&s->counters));
 	json_object_set_new(root, "kernel_faults", kernel(&s->kernel));
 	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));
+	json_object_set_new(root, "period_us", json_integer((json_int_t)(s->period_ns / 1000)));
 	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));
 	json_object_set_new(root, "local_permille_first", share_or_null(history_local_first(&s->history)));
 	json_object_set_new(root, "local_permille_last", share_or_null(history_local_last(&s->history)));

@@ -62,7 +62,7 @@ uint64_t session_program_cpu_ns(const struct session *s)
 int64_t session_credit_ns(const struct session *s)
 {
 	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
-	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns - s->totals.moving_cpu_ns);
+	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns + s->totals.sampled_ns - s->totals.moving_cpu_ns);
 }
 
 /* In debt, the program's CPU time of a while has to be earned first. */

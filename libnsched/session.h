@@ -41,6 +41,9 @@ struct session_source {
 	bool on;
 	char why[SOURCE_WHY];       /* why it is off; "" while it is on */
 	struct source_counts counts;/* the last ones, kept when it goes off */
+	uint64_t start_ns;          /* what its start took */
+	uint64_t own_cpu_ns;        /* what taking in its samples took of the helper */
+	unsigned flooded;           /* steps in a row in which it lost nearly all, at the lowest rate that there is */
 };
 
 /* Counters, and what they have said so far. */
@@ -77,6 +80,7 @@ struct session_leaf {
 struct session_totals {
 	uint64_t steps, samples, thread_moves, moved_pages, failed_moves, reverts;
 	uint64_t own_cpu_ns;        /* of the stepping thread, inside steps */
+	uint64_t sampled_ns;        /* of the threads that were sampled: interrupts and signals */
 	uint64_t moving_cpu_ns;     /* of it, what moving took: the gate has weighed that against the gain */
 	struct gate_held held;      /* sums */
 	unsigned bound, fixed;      /* threads bound by us, and by someone else, at the last step */
