@@ -80,6 +80,16 @@ void nsched_region_end(nsched_thread_t *thread)
 	if (thread) region_end(&thread->regions);
 }
 
+void nsched_loop_chunk(nsched_thread_t *thread, uint64_t start)
+{
+	if (thread) region_chunk(&thread->regions, start);
+}
+
+void nsched_mem_touch(nsched_thread_t *thread, const void *addr)
+{
+	if (thread && addr) registry_touch(thread, (uintptr_t)addr);
+}
+
 int nsched_mem_attach(nsched_t *handle, const char *name, const void *addr, size_t bytes)
 {
 	KEEP_ERRNO;

@@ -29,6 +29,8 @@ static void reset_slot(struct nsched_thread *thread)
 	thread->kernel_ms = 0;
 	thread->kernel_knows = false;
 	thread->looked = 0;
+	atomic_store_explicit(&thread->touches, 0, memory_order_relaxed);
+	thread->touches_taken = 0;
 	thread->tid = 0;
 }
 
@@ -120,6 +122,13 @@ void registry_bye(struct nsched_thread *thread)
 	void (*unlook)(void *arg, unsigned number) = atomic_load(&thread->home->unlook);
 	if (unlook) unlook(atomic_load(&thread->home->look_arg), thread->number);
 	registry_leave(thread);
+}
+
+void registry_touch(struct nsched_thread *thread, uint64_t addr)
+{
+	uint32_t n = atomic_load_explicit(&thread->touches, memory_order_relaxed);
+	atomic_store_explicit(&thread->touch[n % REGISTRY_TOUCHES], addr, memory_order_relaxed);
+	atomic_store_explicit(&thread->touches, n + 1, memory_order_release);
 }
 
 static void look_at_counters(struct registry *registry, struct nsched_thread *thread)

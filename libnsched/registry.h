@@ -17,6 +17,7 @@
 enum {
 	REGISTRY_THREADS = 4096,   /* most threads at a time; more are not served, and counted */
 	REGISTRY_BLOCK = 64,       /* threads made at a time */
+	REGISTRY_TOUCHES = 16,     /* uses of memory that a thread can tell between two steps; a power of two */
 	REGISTRY_NO_NODE = -1,
 	REGISTRY_UNKNOWN_CPU = 0xff,
 };
@@ -43,6 +44,12 @@ struct nsched_thread {
 	_Atomic uint64_t bindings; /* system calls that bound it */
 
 	struct region_table regions;
+
+	/* memory that it said it uses: the last ones, written by the thread, read by the stepping one */
+	_Atomic uint64_t touch[REGISTRY_TOUCHES];
+	_Atomic uint32_t touches;
+	uint32_t touches_taken;    /* the stepping thread's alone */
+
 	uint32_t looked;           /* step in which it read its counters last */
 
 	/* the stepping thread's alone */
@@ -95,6 +102,9 @@ void registry_bye(struct nsched_thread *thread);
 /* Leaving is a word; the slot is freed by registry_free_slot, when nothing refers to its number any more. */
 void registry_leave(struct nsched_thread *thread);
 void registry_free_slot(struct registry *registry, struct nsched_thread *thread);
+
+/* nsched_mem_touch. */
+void registry_touch(struct nsched_thread *thread, uint64_t addr);
 
 /* nsched_thread_place: see nsched.h. */
 int registry_place(struct nsched_thread *thread);

@@ -54,6 +54,20 @@ static json_t *kernel(const struct session_kernel *k)
 	                 (json_int_t)k->reads, "moved_by_others", (json_int_t)k->moves);
 }
 
+static json_t *regions(const struct session *s)
+{
+	struct session_region region[SESSION_REGIONS];
+	unsigned n = session_regions(s, region);
+	json_t *a = json_array();
+	for (unsigned i = 0; i < n; i++)
+		json_array_append_new(a, json_pack("{s:I, s:I, s:i, s:f, s:f, s:i, s:o}", "address", (json_int_t)(region[i].key & ~(uintptr_t)1), "visits",
+		                                   (json_int_t)region[i].visits, "threads", (int)region[i].threads, "work_ms",
+		                                   (double)region[i].work_ns / 1e6, "slowest_ms", (double)region[i].slowest_ns / 1e6,
+		                                   "waits_permille", (int)region[i].waits_permille, "loops_returned_permille",
+		                                   share_or_null(region[i].returned_permille)));
+	return a;
+}
+
 static json_t *move(const struct history_move *h)
 {
 	const struct move *m = &h->move;
@@ -80,6 +94,8 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "sources", sources(s));
 	json_object_set_new(root, "counters", counters(&s->counters));
 	json_object_set_new(root, "kernel_faults", kernel(&s->kernel));
+	json_object_set_new(root, "regions", regions(s));
+	json_object_set_new(root, "touches", json_integer((json_int_t)t->touches));
 	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));
 	json_object_set_new(root, "period_us", json_integer((json_int_t)(s->period_ns / 1000)));
 	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));

@@ -2,7 +2,7 @@
 
 #include "report.h"
 
-enum { MOVES_SHOWN = 40 };   /* lines of moves; JSON has them all */
+enum { MOVES_SHOWN = 40, REGIONS_SHOWN = 5 };   /* lines of moves and regions; JSON has them all */
 
 static void print_share(FILE *out, const char *when, unsigned permille)
 {
@@ -46,6 +46,21 @@ static void print_sources(FILE *out, const struct session *s)
 	if (!s->n_sources) fprintf(out, "  no source; hints only\n");
 }
 
+/* Addresses are of the running program: addr2line, or a debugger, makes lines of them. */
+static void print_regions(FILE *out, const struct session *s)
+{
+	struct session_region region[SESSION_REGIONS];
+	unsigned n = session_regions(s, region);
+	if (n) fprintf(out, "\nregions\n");
+	for (unsigned i = 0; i < n && i < REGIONS_SHOWN; i++) {
+		const struct session_region *r = &region[i];
+		fprintf(out, "  %#14llx  %llu visits, %u threads, %.3f ms of work, %.1f %% waiting for the slowest", (unsigned long long)(r->key & ~(uintptr_t)1),
+		        (unsigned long long)r->visits, r->threads, (double)r->work_ns / 1e6, r->waits_permille / 10.0);
+		if (r->returned_permille <= 1000) fprintf(out, "; %.1f %% of loops came back to their thread", r->returned_permille / 10.0);
+		fprintf(out, "\n");
+	}
+}
+
 static void print_move(FILE *out, const struct history_move *h)
 {
 	const struct move *m = &h->move;
@@ -76,6 +91,7 @@ static void print_session(FILE *out, const struct report *r)
 	fprintf(out, "  own CPU time: %u.%u %% of the process's, in %llu steps\n", r->overhead_permille / 10, r->overhead_permille % 10,
 	        (unsigned long long)t->steps);
 	print_sources(out, s);
+	print_regions(out, s);
 	fprintf(out, "\nmoves\n");
 	for (unsigned i = 0; i < s->history.n_moves && i < MOVES_SHOWN; i++) print_move(out, &s->history.move[i]);
 	unsigned long long more = s->history.moves_not_kept + (s->history.n_moves > MOVES_SHOWN ? s->history.n_moves - MOVES_SHOWN : 0);

@@ -146,6 +146,7 @@ int session_step(struct session *s)
 	session_update_threads(s, passed_ns);
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
+	session_take_touches(s);
 	session_read_counters(s);
 	session_read_kernel(s);
 	session_add_hints(s, seen_ns);

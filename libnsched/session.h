@@ -9,6 +9,7 @@
  *   session_counters.c counters: how much memory matters, and whether moves helped
  *   session_kernel.c   the kernel's statistics, where it balances too
  *   session_memory.c   where the chunks lie
+ *   session_regions.c  what threads tell of regions, loops and tasks
  *   session_view.c     evidence and placement -> situation
  *   session_apply.c    plan -> hands, and what is remembered of it */
 #ifndef NSCHED_SESSION_H
@@ -85,6 +86,7 @@ struct session_totals {
 	struct gate_held held;      /* sums */
 	unsigned bound, fixed;      /* threads bound by us, and by someone else, at the last step */
 	uint64_t bindings;          /* times that threads were bound */
+	uint64_t touches;           /* uses of memory that threads told of */
 };
 
 struct session {
@@ -162,6 +164,20 @@ int session_step(struct session *session);
 /* Asks the sources that are on for their counts. */
 void session_count_sources(struct session *session);
 
+/* What threads say of a region of code: how long they work in it and how long they wait for the slowest. */
+enum { SESSION_REGIONS = 16 };
+struct session_region {
+	uintptr_t key;
+	uint64_t visits;            /* of the thread that was there most often */
+	unsigned threads;
+	float work_ns, slowest_ns;  /* of a visit: the mean over the threads, and the slowest thread's */
+	unsigned waits_permille;    /* of the threads' time in it that is waiting for the slowest */
+	unsigned returned_permille; /* of loops' first chunks that came back to their thread; 1001: not known */
+};
+
+/* The regions that threads know now, longest first; their number. Any thread, at any time. */
+unsigned session_regions(const struct session *session, struct session_region region[SESSION_REGIONS]);
+
 /* CPU time of the program since the session began. */
 uint64_t session_program_cpu_ns(const struct session *session);
 
@@ -191,6 +207,7 @@ void session_kernel_moved(struct session *session, const struct placement_entry 
 
 /* What /proc/self/task/T/sched says of the thread, or `text` in its place. */
 void session_kernel_saw(struct session *session, struct nsched_thread *thread, const char *text);
+void session_take_touches(struct session *session);
 void session_update_threads(struct session *session, uint64_t passed_ns);
 void session_release_threads(struct session *session);
 void session_add_hints(struct session *session, uint64_t passed_ns);

@@ -32,6 +32,7 @@ unit_tests = \
 	tests/unit/test_snapshot \
 	tests/unit/test_threads \
 	tests/unit/test_throttle \
+	tests/unit/test_told \
 	tests/unit/test_topo
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -90,6 +91,8 @@ tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
 tests_unit_test_throttle_CFLAGS = $(unit_cflags)
 tests_unit_test_throttle_LDADD = $(unit_libs)
+tests_unit_test_told_CFLAGS = $(unit_cflags)
+tests_unit_test_told_LDADD = $(unit_libs)
 tests_unit_test_topo_CFLAGS = $(unit_cflags)
 tests_unit_test_topo_LDADD = $(unit_libs)
 tests_unit_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
