@@ -150,6 +150,7 @@ int session_step(struct session *s)
 	session_read_counters(s);
 	session_read_kernel(s);
 	session_add_hints(s, seen_ns);
+	evidence_learn(s->evidence);
 	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
 	session_locate(s);
 	session_count_local(s);

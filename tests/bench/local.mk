@@ -1,2 +1,3 @@
 include tests/bench/ompt.mk
 include tests/bench/sampling.mk
+include tests/bench/operand.mk

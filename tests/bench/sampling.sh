@@ -2,10 +2,10 @@
 # What watching costs, natively: the same work under `policy=stay` at the defaults, and with all sources off, by turns.
 # The least CPU time of each counts, since whatever else the machine does only adds. A machine with one node is given a
 # second one that is made up. usage: sampling.sh [THREADS...]; `make bench-sampling`
-# ROUNDS=5 PASSES=15000: more of either makes it sharper, and longer.
+# ROUNDS=5 PASSES=60000: more of either makes it sharper, and longer.
 set -u
 build=$PWD source=${srcdir:-.}
-rounds=${ROUNDS:-5} passes=${PASSES:-15000}
+rounds=${ROUNDS:-5} passes=${PASSES:-60000}
 work=$(mktemp -d "${TMPDIR:-/tmp}/nsched-bench.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
 [ -e "$source/include/nsched.h" ] || { echo "run it in the build folder, as make does"; exit 99; }
@@ -41,7 +41,7 @@ for threads; do
 	jq -r --arg off "$(least "$work/off")" --arg on "$(least "$work/on")" --arg threads "$threads" '
 		($off | tonumber) as $off | ($on | tonumber) as $on |
 		[$threads, $off, $on, (100 * ($on / $off - 1) * 100 | round / 100), .overhead_permille / 10,
-		 ([.sources[].samples] | add) / (.run_s * ($threads | tonumber)) | floor,
+		 (([.sources[].samples] | add) / (.run_s * ($threads | tonumber)) | floor),
 		 ([.sources[].start_us] | add) / 1000] | map(tostring) | join("  ")' "$work/on.json" 2>"$work/err" ||
 		{ cat "$work/err"; exit 99; }
 done
