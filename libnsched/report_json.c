@@ -32,10 +32,11 @@ static json_t *sources(const struct session *s)
 	json_t *a = json_array();
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		const struct session_source *src = &s->source[i];
-		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
+		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
 		                                   "reason", src->why, "samples", (json_int_t)src->counts.samples, "resolved",
 		                                   (json_int_t)src->counts.resolved, "unresolved", (json_int_t)src->counts.unresolved,
-		                                   "lost", (json_int_t)src->counts.lost, "start_us", (json_int_t)(src->start_ns / 1000),
+		                                   "lost", (json_int_t)src->counts.lost, "refused", (json_int_t)src->refused, "start_us",
+		                                   (json_int_t)(src->start_ns / 1000),
 		                                   "own_cpu_us", (json_int_t)(src->own_cpu_ns / 1000)));
 	}
 	return a;

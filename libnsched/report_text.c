@@ -37,9 +37,11 @@ static void print_sources(FILE *out, const struct session *s)
 	fprintf(out, "\nevidence\n");
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		const struct session_source *src = &s->source[i];
-		fprintf(out, "  %-14s %s%s%s; %llu samples, %llu gave an address, %llu lost\n", src->ops->name, src->on ? "on" : "off",
+		fprintf(out, "  %-14s %s%s%s; %llu samples, %llu gave an address, %llu lost", src->ops->name, src->on ? "on" : "off",
 		        src->why[0] ? ": " : "", src->why, (unsigned long long)src->counts.samples,
 		        (unsigned long long)src->counts.resolved, (unsigned long long)src->counts.lost);
+		if (src->refused) fprintf(out, "; %llu threads could not be watched", (unsigned long long)src->refused);
+		fprintf(out, "\n");
 	}
 	print_counters(out, &s->counters);
 	print_kernel(out, &s->kernel);

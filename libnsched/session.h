@@ -40,10 +40,12 @@ struct session_source {
 	const struct source_ops *ops;
 	void *state;
 	bool on;
+	bool needless;              /* not started, since a better one works */
 	char why[SOURCE_WHY];       /* why it is off; "" while it is on */
 	struct source_counts counts;/* the last ones, kept when it goes off */
 	uint64_t start_ns;          /* what its start took */
 	uint64_t own_cpu_ns;        /* what taking in its samples took of the helper */
+	uint64_t refused;           /* threads that it could not watch */
 	unsigned flooded;           /* steps in a row in which it lost nearly all, at the lowest rate that there is */
 };
 
@@ -191,6 +193,7 @@ uint64_t session_now_ms(const struct session *session);
 /* CPU time that watching may still take, in ns: the option's share of the program's CPU time, and what
  * a start is allowed, less what it took so far. */
 int64_t session_credit_ns(const struct session *session);
+void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
 uint64_t session_poll_sources(struct session *session);

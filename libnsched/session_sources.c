@@ -31,24 +31,60 @@ static const struct source_ops *better(const struct session *s, const struct sou
 	return NULL;
 }
 
+static void start(struct session *s, struct session_source *src)
+{
+	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns };
+	uint64_t begin = s->clock->now_ns(s->clock_state);
+	src->why[0] = 0;
+	int ret = src->ops->start(&setup, &src->state, src->why);
+	src->start_ns = s->clock->now_ns(s->clock_state) - begin;
+	src->on = ret == 0;
+	if (!src->on && !src->why[0]) snprintf(src->why, sizeof src->why, "error %d", -ret);
+	if (src->on) src->why[0] = 0;
+}
+
+/* The source that stands in for `ops`, started if it has to be; NULL without one. */
+static struct session_source *substitute(struct session *s, const struct source_ops *ops)
+{
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		struct session_source *src = &s->source[i];
+		if (src->ops->stands_in_for != ops) continue;
+		if (!src->on && src->needless) start(s, src);
+		src->needless = false;
+		return src->on ? src : NULL;
+	}
+	return NULL;
+}
+
+/* Rings for perf_event are few (a user has about 128 of them, others may hold some): threads that find none left are
+ * watched by what stands in. */
+void session_watch(struct session *s, struct nsched_thread *t)
+{
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		struct session_source *src = &s->source[i];
+		if (better(s, src->ops)) continue;   /* for those that the better one refuses, and for nobody else */
+		while (src && src->on && src->ops->thread_add) {
+			int ret = src->ops->thread_add(src->state, t->number, t->tid);
+			if (ret >= 0 || ret == -ESRCH) break;
+			src->refused++;
+			src = substitute(s, src->ops);
+		}
+	}
+}
+
 void session_start_sources(struct session *s, const struct source_ops *const *sources)
 {
 	s->period_ns = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
 	s->access_ns = ACCESS_NS;
-	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns };
 	for (unsigned i = 0; sources && sources[i] && s->n_sources < SESSION_SOURCES; i++) {
 		struct session_source *src = &s->source[s->n_sources++];
 		src->ops = sources[i];
 		if (better(s, src->ops)) {
 			snprintf(src->why, sizeof src->why, "not needed: %s works", better(s, src->ops)->name);
+			src->needless = true;
 			continue;
 		}
-		uint64_t begin = s->clock->now_ns(s->clock_state);
-		int ret = src->ops->start(&setup, &src->state, src->why);
-		src->start_ns = s->clock->now_ns(s->clock_state) - begin;
-		src->on = ret == 0;
-		if (!src->on && !src->why[0]) snprintf(src->why, sizeof src->why, "error %d", -ret);
-		if (src->on) src->why[0] = 0;
+		start(s, src);
 	}
 }
 

@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { DOUBLES = 1 << 17 };     /* of each array, 1 MiB: three of them are more than a core's own caches */
+enum { DOUBLES = 1 << 17, THREADS_FULL = 64 };  /* 1 MiB an array, three of them: more than a core's own caches */
+
+static int doubles = DOUBLES;   /* fewer where threads are many */
 
 static atomic_long left;
 
 static void *work(void *arg)
 {
-	double *a = arg, *b = a + DOUBLES, *c = b + DOUBLES;
+	double *a = arg, *b = a + doubles, *c = b + doubles;
 	while (atomic_fetch_sub(&left, 1) > 0)
-		for (int i = 0; i < DOUBLES; i++) a[i] = b[i] + 3 * c[i];
+		for (int i = 0; i < doubles; i++) a[i] = b[i] + 3 * c[i];
 	return NULL;
 }
 
@@ -30,11 +32,12 @@ int main(int argc, char **argv)
 {
 	int threads = argc > 2 ? atoi(argv[1]) : 0;
 	if (threads < 1 || threads > 4096) return 2;
+	if (threads > THREADS_FULL) doubles = DOUBLES / (threads / THREADS_FULL);
 	pthread_t *thread = calloc((size_t)threads, sizeof *thread);
 	double **array = calloc((size_t)threads, sizeof *array);
 	for (int t = 0; t < threads; t++) {
-		array[t] = malloc(3 * DOUBLES * sizeof **array);
-		for (int i = 0; i < 3 * DOUBLES; i++) array[t][i] = i;
+		array[t] = malloc(3 * (size_t)doubles * sizeof **array);
+		for (int i = 0; i < 3 * doubles; i++) array[t][i] = i;
 	}
 	atomic_store(&left, atol(argv[2]));
 	double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID), wall = seconds(CLOCK_MONOTONIC);

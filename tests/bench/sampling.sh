@@ -2,7 +2,7 @@
 # What watching costs, natively: the same work under `policy=stay` at the defaults, and with all sources off, by turns.
 # The least CPU time of each counts, since whatever else the machine does only adds. A machine with one node is given a
 # second one that is made up. usage: sampling.sh [THREADS...]; `make bench-sampling`
-# ROUNDS=5 PASSES=60000: more of either makes it sharper, and longer.
+# WITH="--option NAME=VALUE" is given to the side that watches. ROUNDS=5 PASSES=60000: more of either makes it sharper, and longer.
 set -u
 build=$PWD source=${srcdir:-.}
 rounds=${ROUNDS:-5} passes=${PASSES:-60000}
@@ -35,7 +35,8 @@ for threads; do
 	: >"$work/on"
 	for _ in $(seq "$rounds"); do
 		cpu_s "$work/off.json" --option sample_hz=0 --option faults=0 --option kernel_faults=0 --option counters=off >>"$work/off"
-		cpu_s "$work/on.json" >>"$work/on"
+		# shellcheck disable=SC2086
+		cpu_s "$work/on.json" ${WITH:-} >>"$work/on"
 	done
 	[ "$(jq -r .state "$work/on.json")" = active ] || { echo "nsched was not active: $(jq -r .reason "$work/on.json")"; exit 99; }
 	jq -r --arg off "$(least "$work/off")" --arg on "$(least "$work/on")" --arg threads "$threads" '

@@ -131,6 +131,72 @@ START_TEST(signals_are_counted)
 }
 END_TEST
 
+/* ---- threads that a source has no room for ----------------------------------------------------------------- */
+
+static struct { unsigned room, asked, starts; } narrow;
+
+static int narrow_start(const struct source_setup *setup, void **state, char why[SOURCE_WHY])
+{
+	(void)setup;
+	(void)why;
+	narrow.starts++;
+	*state = &narrow;
+	return 0;
+}
+
+static int narrow_add(void *state, unsigned thread, pid_t tid)
+{
+	(void)state;
+	(void)thread;
+	(void)tid;
+	return narrow.asked++ < narrow.room ? 0 : -EPERM;
+}
+
+static const struct source_ops narrow_ops = { .name = "narrow", .start = narrow_start, .thread_add = narrow_add };
+
+/* Rings for so many: the others are watched by what stands in, which is started when it is first needed, and gets
+ * those only. */
+START_TEST(no_room)
+{
+	static const unsigned rooms[] = { 4, 1, 0 };
+	struct source_ops standing_in = fake_source_ops;
+	const struct source_ops *const sources[] = { &narrow_ops, &standing_in, NULL };
+	struct scene *s = scene_made(2, 2, 4, 256);
+	standing_in.stands_in_for = &narrow_ops;
+	s->sources = sources;
+	narrow.room = rooms[_i];
+	narrow.asked = narrow.starts = 0;
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	ck_assert_str_eq(s->session.source[1].why, "not needed: narrow works");
+	scene_steps(s, 3);
+	ck_assert_uint_eq(narrow.asked, 4);
+	ck_assert_uint_eq(s->session.source[0].refused, 4 - narrow.room);
+	ck_assert_uint_eq(fake_source.starts, narrow.room < 4);
+	ck_assert_uint_eq(fake_source.adds, 4 - narrow.room);
+	ck_assert_int_eq(s->session.source[1].on, narrow.room < 4);
+	scene_end(s);
+}
+END_TEST
+
+/* What stands in refuses to start: asked once, and the threads go unwatched. */
+START_TEST(no_room_anywhere)
+{
+	struct source_ops standing_in = fake_source_ops;
+	const struct source_ops *const sources[] = { &narrow_ops, &standing_in, NULL };
+	struct scene *s = scene_made(2, 2, 4, 256);
+	standing_in.stands_in_for = &narrow_ops;
+	s->sources = sources;
+	narrow.room = narrow.asked = 0;
+	fake_source.start_error = -EBUSY;
+	fake_source.why = "the program uses it";
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	scene_steps(s, 3);
+	ck_assert_uint_eq(fake_source.starts, 1);
+	ck_assert_str_eq(s->session.source[1].why, "the program uses it");
+	scene_end(s);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
 	made_loop(tcase, costs_are_kept, price_cases);
@@ -138,6 +204,8 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, up_again);
 	tcase_add_loop_test(tcase, flood, 0, 2);
 	tcase_add_test(tcase, signals_are_counted);
+	tcase_add_loop_test(tcase, no_room, 0, 3);
+	tcase_add_test(tcase, no_room_anywhere);
 }
 
 int main(void)
