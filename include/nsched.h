@@ -134,6 +134,11 @@ NSCHED_API int nsched_thread_place(nsched_thread_t *thread);
 NSCHED_API void nsched_region_begin(nsched_thread_t *thread, const void *key);
 NSCHED_API void nsched_region_end(nsched_thread_t *thread);
 
+/* The calling thread, inside a region, takes up iterations from `start` on of a loop: the first chunk that it gets in this
+ * visit counts. Whether threads come back to the same iterations says whether their memory stays theirs; the report
+ * tells. Thread-safe; nanoseconds; no system call. */
+NSCHED_API void nsched_loop_chunk(nsched_thread_t *thread, uint64_t start);
+
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 /* Gives the `bytes` bytes at `addr` a name (copied, at most 31 characters are kept), which the
@@ -156,6 +161,11 @@ NSCHED_API int nsched_mem_detach(nsched_t *handle, const void *addr);
  * Thread-safe. */
 NSCHED_API NSCHED_MUST_CHECK int nsched_mem_hint(nsched_t *handle, nsched_thread_t *thread, const void *addr, size_t bytes,
                                                  uint64_t bytes_per_s);
+
+/* The calling thread uses the memory at `addr` about now: evidence like that of a sample (an OpenMP task's dependence,
+ * say). The last 16 between two looks of the scheduler are kept. `thread` must be the calling thread's (NULL: does
+ * nothing). Thread-safe; nanoseconds; no system call; may be called in an OMPT callback. */
+NSCHED_API void nsched_mem_touch(nsched_thread_t *thread, const void *addr);
 
 /* ---- figures ----------------------------------------------------------------------------------- */
 

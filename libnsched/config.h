@@ -48,7 +48,8 @@ enum config_option_number {
  * The policies are not here: the array of policies knows its own names (config_choice). */
 enum { THREADS_REGISTERED, THREADS_ALL };
 enum { BIND_NODE, BIND_NONE };
-enum { SAMPLER_AUTO, SAMPLER_PERF, SAMPLER_TIMER, SAMPLER_OFF };
+enum { COUNTERS_AUTO, COUNTERS_ON, COUNTERS_OFF };
+enum { SAMPLER_AUTO, SAMPLER_HARDWARE, SAMPLER_PERF, SAMPLER_TIMER, SAMPLER_OFF };
 
 enum config_kind { CONFIG_TEXT, CONFIG_ENUM, CONFIG_UINT, CONFIG_BOOL };
 

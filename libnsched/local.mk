@@ -27,6 +27,7 @@ core_pure = \
 	libnsched/pure/homes.c libnsched/pure/homes.h \
 	libnsched/pure/touch.c libnsched/pure/touch.h \
 	libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
+	libnsched/pure/counted.c libnsched/pure/counted.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/policy_simple.c libnsched/pure/policy_pool.c \
 	libnsched/pure/policy_homenode.c libnsched/pure/policy_homenode_dynamic.c \
@@ -44,6 +45,9 @@ core_sys = \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
+	libnsched/sys/publish.c libnsched/sys/publish.h \
+	libnsched/sys/kernel_faults.c libnsched/sys/kernel_faults.h \
+	libnsched/sys/counter.h $(papi_files) \
 	$(SOURCES_FILES)
 
 core_root = \
@@ -57,15 +61,26 @@ core_root = \
 	libnsched/ranges.c libnsched/ranges.h \
 	libnsched/history.c libnsched/history.h \
 	libnsched/session.c libnsched/session.h \
-	libnsched/session_threads.c libnsched/session_sources.c \
+	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
+	libnsched/session_kernel.c libnsched/session_regions.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
 	libnsched/report.c libnsched/report.h \
 	libnsched/report_text.c libnsched/report_json.c
 
+papi_sources = \
+	libnsched/sys/counter_events.c libnsched/sys/counter_events.h libnsched/sys/counter_events.def \
+	libnsched/sys/counter_papi.c libnsched/sys/counter_papi_load.c libnsched/sys/papi_calls.h
+EXTRA_DIST += $(papi_sources)
+if HAVE_PAPI
+papi_files = $(papi_sources)
+papi_cppflags = -DNSCHED_WITH_PAPI
+endif
+
 noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
+libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -lm
+libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la

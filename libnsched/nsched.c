@@ -60,7 +60,7 @@ int nsched_thread_register(nsched_t *handle, nsched_thread_t **thread)
 
 void nsched_thread_unregister(nsched_thread_t *thread)
 {
-	if (thread) registry_leave(thread);
+	if (thread) registry_bye(thread);
 }
 
 int nsched_thread_place(nsched_thread_t *thread)
@@ -78,6 +78,16 @@ void nsched_region_begin(nsched_thread_t *thread, const void *key)
 void nsched_region_end(nsched_thread_t *thread)
 {
 	if (thread) region_end(&thread->regions);
+}
+
+void nsched_loop_chunk(nsched_thread_t *thread, uint64_t start)
+{
+	if (thread) region_chunk(&thread->regions, start);
+}
+
+void nsched_mem_touch(nsched_thread_t *thread, const void *addr)
+{
+	if (thread && addr) registry_touch(thread, (uintptr_t)addr);
 }
 
 int nsched_mem_attach(nsched_t *handle, const char *name, const void *addr, size_t bytes)

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "sys/cpulist.h"
 #include "sys/nodes.h"
+#include "sys/publish.h"
 #include "sys/topo.h"
 
 enum {
@@ -96,6 +97,7 @@ static void make(const struct nsched_config *config)
 	if (!one.idle) {
 		topo_prepare();
 		find_allowed(&one.allowed);
+		if (config->publish) (void)publish_start();
 	}
 	if (!forks_watched) forks_watched = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
 }
@@ -137,9 +139,16 @@ static void stay_idle(const char *reason)
 	snprintf(one.idle_reason.text, sizeof one.idle_reason.text, "%s", reason);
 }
 
+#ifdef NSCHED_WITH_PAPI
+static const struct counter_ops *const process_counters = &counter_papi;
+#else
+static const struct counter_ops *const process_counters = NULL;
+#endif
+
 static void choose_sources(const struct nsched_config *config, const struct source_ops **sources)
 {
 	unsigned n = 0;
+	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_HARDWARE)) sources[n++] = &source_mem;
 	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_PERF)) sources[n++] = &source_clock_perf;
 	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_TIMER)) sources[n++] = &source_clock_timer;
 	if (config->faults) sources[n++] = &source_faults;
@@ -151,7 +160,7 @@ static void prepare(pid_t self_tid)
 	const struct source_ops *sources[SESSION_SOURCES + 1];
 	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
 	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
-	                               .ranges = &one.ranges, .scan_threads = true };
+	                               .ranges = &one.ranges, .counters = process_counters, .scan_threads = true };
 	int ret = topo_load(&setup.machine, &one.allowed);
 	if (ret) {
 		stay_idle("hwloc could not read this machine's topology");
@@ -169,11 +178,27 @@ static void prepare(pid_t self_tid)
 	one.prepared = !ret;
 }
 
+static void publish(const struct session *s)
+{
+	const struct session_totals *t = &s->totals;
+	if (!s->config.publish || !publish_wanted()) return;
+	publish_put(PUBLISH_local_permille, history_local_now(&s->history));
+	publish_put(PUBLISH_overhead_permille, report_overhead(s));
+	publish_put(PUBLISH_remote_permille, s->counters.remote_permille_now);
+	publish_put(PUBLISH_threads, s->situation.n_threads);
+	publish_put(PUBLISH_steps, t->steps);
+	publish_put(PUBLISH_samples, t->samples);
+	publish_put(PUBLISH_thread_moves, t->thread_moves);
+	publish_put(PUBLISH_moved_bytes, t->moved_pages << EVIDENCE_PAGE_SHIFT);
+	publish_put(PUBLISH_failed_moves, t->failed_moves);
+}
+
 static int step_locked(pid_t self_tid)
 {
 	if (!one.idle && !one.prepared) prepare(self_tid);
 	if (one.idle) return 0;
 	int ret = session_step(&one.session);
+	publish(&one.session);
 	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
 	return ret;
 }

@@ -1,8 +1,10 @@
-/* Time per region, kept by each thread for itself: how often it went through a region, and how long a
- * timed one took. One in some is timed, since reading the clock twice costs more than the rest. */
+/* Time per region, kept by each thread for itself: how often it went through a region, how long a timed visit took,
+ * and whether its loops came back to it. One visit in some is timed, since reading the clock twice costs more than
+ * the rest. Written by the thread alone; others may read at any time. */
 #ifndef NSCHED_REGION_H
 #define NSCHED_REGION_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 enum {
@@ -11,14 +13,19 @@ enum {
 };
 
 struct region {
-	uintptr_t key;
-	uint64_t count;           /* times entered */
-	uint64_t timed;           /* of these, timed */
-	uint64_t timed_ns;        /* sum of the timed ones */
+	_Atomic uintptr_t key;    /* code address with its lowest bit set; 0: free */
+	_Atomic uint64_t count;   /* times entered */
+	_Atomic uint64_t timed;   /* of these, timed */
+	_Atomic uint64_t timed_ns;/* sum of the timed ones */
+	_Atomic uint64_t loops;   /* visits of which the first chunk of a loop is known, and that of the visit before */
+	_Atomic uint64_t returned;/* of these, it was the same chunk */
+	uint64_t chunk_visit;     /* visit in which a chunk was told last */
+	uint64_t chunk;           /* its first iteration */
 };
 
 struct region_table {
 	struct region region[REGION_KEYS];
+	struct region *current;   /* the one entered last */
 	struct region *inside;    /* being timed */
 	uint64_t begin_ns;
 };
@@ -28,5 +35,6 @@ void region_table_clear(struct region_table *table);
 /* The calling thread's own table only. */
 void region_begin(struct region_table *table, const void *key);
 void region_end(struct region_table *table);
+void region_chunk(struct region_table *table, uint64_t start);
 
 #endif

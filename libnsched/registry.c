@@ -24,6 +24,13 @@ static void reset_slot(struct nsched_thread *thread)
 	thread->moved_ms = thread->weight_ns = 0;
 	thread->load = 1;
 	thread->ticks = thread->ticks_ns = 0;
+	memset(&thread->counted, 0, sizeof thread->counted);
+	thread->no_help = 0;
+	thread->kernel_ms = 0;
+	thread->kernel_knows = false;
+	thread->looked = 0;
+	atomic_store_explicit(&thread->touches, 0, memory_order_relaxed);
+	thread->touches_taken = 0;
 	thread->tid = 0;
 }
 
@@ -36,6 +43,7 @@ void registry_forget_all(struct registry *registry)
 		atomic_store(&thread->state, THREAD_FREE);
 	}
 	registry->bind = NULL;
+	registry->look = registry->unlook = NULL;
 	registry->refused = 0;
 }
 
@@ -109,12 +117,36 @@ void registry_free_slot(struct registry *registry, struct nsched_thread *thread)
 	pthread_mutex_unlock(&registry->lock);
 }
 
-/* The steady state is three loads and a read of the CPU's number, which glibc has from rseq or the vDSO. */
+void registry_bye(struct nsched_thread *thread)
+{
+	void (*unlook)(void *arg, unsigned number) = atomic_load(&thread->home->unlook);
+	if (unlook) unlook(atomic_load(&thread->home->look_arg), thread->number);
+	registry_leave(thread);
+}
+
+void registry_touch(struct nsched_thread *thread, uint64_t addr)
+{
+	uint32_t n = atomic_load_explicit(&thread->touches, memory_order_relaxed);
+	atomic_store_explicit(&thread->touch[n % REGISTRY_TOUCHES], addr, memory_order_relaxed);
+	atomic_store_explicit(&thread->touches, n + 1, memory_order_release);
+}
+
+static void look_at_counters(struct registry *registry, struct nsched_thread *thread)
+{
+	void (*look)(void *arg, unsigned number) = atomic_load_explicit(&registry->look, memory_order_acquire);
+	uint32_t step = atomic_load_explicit(&registry->step, memory_order_relaxed);
+	if (!look || thread->looked == step) return;
+	thread->looked = step;
+	look(atomic_load(&registry->look_arg), thread->number);
+}
+
+/* The steady state is four loads and a read of the CPU's number, which glibc has from rseq or the vDSO. */
 int registry_place(struct nsched_thread *thread)
 {
+	struct registry *registry = thread->home;
+	look_at_counters(registry, thread);
 	int wanted = atomic_load_explicit(&thread->wanted, memory_order_relaxed);
 	if (wanted < 0 || atomic_load_explicit(&thread->fixed, memory_order_relaxed)) return 0;
-	struct registry *registry = thread->home;
 	if (atomic_load_explicit(&thread->bound, memory_order_relaxed) == wanted) {
 		unsigned cpu = (unsigned)sched_getcpu();
 		if (cpu < MACHINE_CPUS && registry->node_of_cpu[cpu] == wanted) return 0;

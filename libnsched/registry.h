@@ -10,12 +10,14 @@
 #include <stdint.h>
 
 #include "nsched.h"
+#include "pure/counted.h"
 #include "region.h"
 #include "sys/actuator.h"
 
 enum {
 	REGISTRY_THREADS = 4096,   /* most threads at a time; more are not served, and counted */
 	REGISTRY_BLOCK = 64,       /* threads made at a time */
+	REGISTRY_TOUCHES = 16,     /* uses of memory that a thread can tell between two steps; a power of two */
 	REGISTRY_NO_NODE = -1,
 	REGISTRY_UNKNOWN_CPU = 0xff,
 };
@@ -43,6 +45,13 @@ struct nsched_thread {
 
 	struct region_table regions;
 
+	/* memory that it said it uses: the last ones, written by the thread, read by the stepping one */
+	_Atomic uint64_t touch[REGISTRY_TOUCHES];
+	_Atomic uint32_t touches;
+	uint32_t touches_taken;    /* the stepping thread's alone */
+
+	uint32_t looked;           /* step in which it read its counters last */
+
 	/* the stepping thread's alone */
 	int node;                  /* where it was seen last */
 	bool announced, watched;   /* to the sources; its being fixed has been told */
@@ -50,6 +59,10 @@ struct nsched_thread {
 	uint64_t weight_ns;        /* evidence of it since the last step */
 	float load;                /* share of its time on a CPU; 1 until known */
 	uint64_t ticks, ticks_ns;  /* its CPU time when that was looked at last, and when */
+	struct counted counted;    /* what counters say of it */
+	uint64_t kernel_ms;        /* its fault statistics were read then */
+	bool kernel_knows;         /* and say where it belongs */
+	unsigned no_help;          /* its last moves that did not help, by the counters */
 };
 
 struct registry {
@@ -64,6 +77,11 @@ struct registry {
 	 * its argument, NULL while there is nobody to do it */
 	int (*_Atomic bind)(void *arg, struct nsched_thread *thread);
 	void *_Atomic bind_arg;
+
+	/* where threads read counters for themselves: called by each thread once in a step, and when it leaves */
+	void (*_Atomic look)(void *arg, unsigned thread);
+	void (*_Atomic unlook)(void *arg, unsigned thread);
+	void *_Atomic look_arg;
 };
 
 void registry_init(struct registry *registry);
@@ -78,9 +96,15 @@ struct nsched_thread *registry_find(struct registry *registry, pid_t tid);
 /* By number, below registry->n; never NULL there. */
 struct nsched_thread *registry_at(const struct registry *registry, uint32_t number);
 
+/* The calling thread leaves, by its own word. */
+void registry_bye(struct nsched_thread *thread);
+
 /* Leaving is a word; the slot is freed by registry_free_slot, when nothing refers to its number any more. */
 void registry_leave(struct nsched_thread *thread);
 void registry_free_slot(struct registry *registry, struct nsched_thread *thread);
+
+/* nsched_mem_touch. */
+void registry_touch(struct nsched_thread *thread, uint64_t addr);
 
 /* nsched_thread_place: see nsched.h. */
 int registry_place(struct nsched_thread *thread);

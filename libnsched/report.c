@@ -12,7 +12,7 @@ static bool ends_in(const char *text, const char *end)
 unsigned report_overhead(const struct session *s)
 {
 	uint64_t all = session_program_cpu_ns(s);
-	return all ? (unsigned)(1000 * s->totals.own_cpu_ns / all) : 0;
+	return all ? (unsigned)(1000 * (s->totals.own_cpu_ns + s->totals.sampled_ns) / all) : 0;
 }
 
 int report_write(const struct report *report, const char *file)

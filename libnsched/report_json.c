@@ -32,11 +32,40 @@ static json_t *sources(const struct session *s)
 	json_t *a = json_array();
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		const struct session_source *src = &s->source[i];
-		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
+		json_array_append_new(a, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "name", src->ops->name, "state", src->on ? "on" : "off",
 		                                   "reason", src->why, "samples", (json_int_t)src->counts.samples, "resolved",
 		                                   (json_int_t)src->counts.resolved, "unresolved", (json_int_t)src->counts.unresolved,
-		                                   "lost", (json_int_t)src->counts.lost));
+		                                   "lost", (json_int_t)src->counts.lost, "refused", (json_int_t)src->refused, "start_us",
+		                                   (json_int_t)(src->start_ns / 1000),
+		                                   "own_cpu_us", (json_int_t)(src->own_cpu_ns / 1000)));
 	}
+	return a;
+}
+
+static json_t *counters(const struct session_counters *c)
+{
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:I, s:I}", "state", c->on ? "on" : "off", "reason", c->why, "events", c->about.events,
+	                 "remote_permille_first", share_or_null(c->remote_permille_first), "remote_permille_last",
+	                 share_or_null(c->remote_permille_now), "moves_helped", (json_int_t)c->helped, "moves_no_help", (json_int_t)c->no_help);
+}
+
+static json_t *kernel(const struct session_kernel *k)
+{
+	return json_pack("{s:s, s:s, s:i, s:I, s:I}", "state", k->on ? "on" : "off", "reason", k->why, "numa_balancing", k->balances, "readings",
+	                 (json_int_t)k->reads, "moved_by_others", (json_int_t)k->moves);
+}
+
+static json_t *regions(const struct session *s)
+{
+	struct session_region region[SESSION_REGIONS];
+	unsigned n = session_regions(s, region);
+	json_t *a = json_array();
+	for (unsigned i = 0; i < n; i++)
+		json_array_append_new(a, json_pack("{s:I, s:I, s:i, s:f, s:f, s:i, s:o}", "address", (json_int_t)(region[i].key & ~(uintptr_t)1), "visits",
+		                                   (json_int_t)region[i].visits, "threads", (int)region[i].threads, "work_ms",
+		                                   (double)region[i].work_ns / 1e6, "slowest_ms", (double)region[i].slowest_ns / 1e6,
+		                                   "waits_permille", (int)region[i].waits_permille, "loops_returned_permille",
+		                                   share_or_null(region[i].returned_permille)));
 	return a;
 }
 
@@ -64,7 +93,12 @@ static void add_session(json_t *root, const struct report *r)
 	json_t *moves = json_array();
 	for (unsigned i = 0; i < s->history.n_moves; i++) json_array_append_new(moves, move(&s->history.move[i]));
 	json_object_set_new(root, "sources", sources(s));
+	json_object_set_new(root, "counters", counters(&s->counters));
+	json_object_set_new(root, "kernel_faults", kernel(&s->kernel));
+	json_object_set_new(root, "regions", regions(s));
+	json_object_set_new(root, "touches", json_integer((json_int_t)t->touches));
 	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));
+	json_object_set_new(root, "period_us", json_integer((json_int_t)(s->period_ns / 1000)));
 	json_object_set_new(root, "samples", json_integer((json_int_t)t->samples));
 	json_object_set_new(root, "local_permille_first", share_or_null(history_local_first(&s->history)));
 	json_object_set_new(root, "local_permille_last", share_or_null(history_local_last(&s->history)));

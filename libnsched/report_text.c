@@ -2,7 +2,7 @@
 
 #include "report.h"
 
-enum { MOVES_SHOWN = 40 };   /* lines of moves; JSON has them all */
+enum { MOVES_SHOWN = 40, REGIONS_SHOWN = 5 };   /* lines of moves and regions; JSON has them all */
 
 static void print_share(FILE *out, const char *when, unsigned permille)
 {
@@ -10,16 +10,57 @@ static void print_share(FILE *out, const char *when, unsigned permille)
 	else fprintf(out, "  local traffic, %s  %u.%u %%\n", when, permille / 10, permille % 10);
 }
 
+static void print_counters(FILE *out, const struct session_counters *c)
+{
+	if (c->why[0] || !c->on) fprintf(out, "  %-14s off: %s", "counters", c->why);
+	else fprintf(out, "  %-14s on", "counters");
+	if (c->about.events[0]) fprintf(out, "; %s", c->about.events);
+	if (c->remote_permille_first <= 1000)
+		fprintf(out, "; remote %u.%u %% at first, %u.%u %% at last", c->remote_permille_first / 10, c->remote_permille_first % 10,
+		        c->remote_permille_now / 10, c->remote_permille_now % 10);
+	if (c->helped || c->no_help)
+		fprintf(out, "; of the moves, %llu helped a thread, %llu did not", (unsigned long long)c->helped, (unsigned long long)c->no_help);
+	fprintf(out, "\n");
+}
+
+static void print_kernel(FILE *out, const struct session_kernel *k)
+{
+	fprintf(out, "  %-14s %s%s; %llu readings", "kernel-faults", k->on ? "on" : "off: ", k->why, (unsigned long long)k->reads);
+	if (k->balances)
+		fprintf(out, "; the kernel balances too (kernel.numa_balancing=%d): %llu pieces of memory moved without us and were left to rest",
+		        k->balances, (unsigned long long)k->moves);
+	fprintf(out, "\n");
+}
+
 static void print_sources(FILE *out, const struct session *s)
 {
 	fprintf(out, "\nevidence\n");
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		const struct session_source *src = &s->source[i];
-		fprintf(out, "  %-14s %s%s%s; %llu samples, %llu gave an address, %llu lost\n", src->ops->name, src->on ? "on" : "off",
+		fprintf(out, "  %-14s %s%s%s; %llu samples, %llu gave an address, %llu lost", src->ops->name, src->on ? "on" : "off",
 		        src->why[0] ? ": " : "", src->why, (unsigned long long)src->counts.samples,
 		        (unsigned long long)src->counts.resolved, (unsigned long long)src->counts.lost);
+		if (src->refused) fprintf(out, "; %llu threads could not be watched", (unsigned long long)src->refused);
+		fprintf(out, "\n");
 	}
+	print_counters(out, &s->counters);
+	print_kernel(out, &s->kernel);
 	if (!s->n_sources) fprintf(out, "  no source; hints only\n");
+}
+
+/* Addresses are of the running program: addr2line, or a debugger, makes lines of them. */
+static void print_regions(FILE *out, const struct session *s)
+{
+	struct session_region region[SESSION_REGIONS];
+	unsigned n = session_regions(s, region);
+	if (n) fprintf(out, "\nregions\n");
+	for (unsigned i = 0; i < n && i < REGIONS_SHOWN; i++) {
+		const struct session_region *r = &region[i];
+		fprintf(out, "  %#14llx  %llu visits, %u threads, %.3f ms of work, %.1f %% waiting for the slowest", (unsigned long long)(r->key & ~(uintptr_t)1),
+		        (unsigned long long)r->visits, r->threads, (double)r->work_ns / 1e6, r->waits_permille / 10.0);
+		if (r->returned_permille <= 1000) fprintf(out, "; %.1f %% of loops came back to their thread", r->returned_permille / 10.0);
+		fprintf(out, "\n");
+	}
 }
 
 static void print_move(FILE *out, const struct history_move *h)
@@ -52,6 +93,7 @@ static void print_session(FILE *out, const struct report *r)
 	fprintf(out, "  own CPU time: %u.%u %% of the process's, in %llu steps\n", r->overhead_permille / 10, r->overhead_permille % 10,
 	        (unsigned long long)t->steps);
 	print_sources(out, s);
+	print_regions(out, s);
 	fprintf(out, "\nmoves\n");
 	for (unsigned i = 0; i < s->history.n_moves && i < MOVES_SHOWN; i++) print_move(out, &s->history.move[i]);
 	unsigned long long more = s->history.moves_not_kept + (s->history.n_moves > MOVES_SHOWN ? s->history.n_moves - MOVES_SHOWN : 0);

@@ -49,6 +49,8 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->registry->bind_arg = &s->binding;
 	s->registry->bind = binding_apply;
 	session_start_sources(s, setup->sources);
+	session_start_counters(s, setup->counters);
+	session_start_kernel(s);
 	return 0;
 }
 
@@ -60,7 +62,7 @@ uint64_t session_program_cpu_ns(const struct session *s)
 int64_t session_credit_ns(const struct session *s)
 {
 	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
-	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns - s->totals.moving_cpu_ns);
+	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns + s->totals.sampled_ns - s->totals.moving_cpu_ns);
 }
 
 /* In debt, the program's CPU time of a while has to be earned first. */
@@ -81,6 +83,7 @@ uint64_t session_wait_ms(const struct session *s)
 void session_stop(struct session *s)
 {
 	session_stop_sources(s);
+	session_stop_counters(s);
 	s->registry->bind = NULL;
 	binding_close(&s->binding, s->registry);   /* before they are released, or one could bind itself after */
 	session_release_threads(s);
@@ -88,6 +91,7 @@ void session_stop(struct session *s)
 
 void session_free(struct session *s)
 {
+	session_free_kernel(s);
 	evidence_free(s->evidence);
 	placement_free(&s->placement);
 	situation_free(&s->situation);
@@ -105,6 +109,7 @@ void session_forked(struct session *s)
 	for (unsigned i = 0; i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->forked) s->source[i].ops->forked(s->source[i].state);
 	s->n_sources = 0;
+	if (s->counters.on) s->counters.ops->forked(s->counters.state);
 	session_free(s);
 }
 
@@ -142,6 +147,9 @@ int session_step(struct session *s)
 	session_update_threads(s, passed_ns);
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
+	session_take_touches(s);
+	session_read_counters(s);
+	session_read_kernel(s);
 	session_add_hints(s, seen_ns);
 	evidence_learn(s->evidence);
 	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);

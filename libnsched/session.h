@@ -6,7 +6,10 @@
  *   session.c          life, and the order of a step
  *   session_threads.c  who is there, where they run, what they are bound to
  *   session_sources.c  starting, feeding and dropping the sources
+ *   session_counters.c counters: how much memory matters, and whether moves helped
+ *   session_kernel.c   the kernel's statistics, where it balances too
  *   session_memory.c   where the chunks lie
+ *   session_regions.c  what threads tell of regions, loops and tasks
  *   session_view.c     evidence and placement -> situation
  *   session_apply.c    plan -> hands, and what is remembered of it */
 #ifndef NSCHED_SESSION_H
@@ -26,6 +29,7 @@
 #include "registry.h"
 #include "sys/actuator.h"
 #include "sys/clock.h"
+#include "sys/counter.h"
 #include "sys/source.h"
 
 enum {
@@ -37,8 +41,37 @@ struct session_source {
 	const struct source_ops *ops;
 	void *state;
 	bool on;
+	bool needless;              /* not started, since a better one works */
 	char why[SOURCE_WHY];       /* why it is off; "" while it is on */
 	struct source_counts counts;/* the last ones, kept when it goes off */
+	uint64_t start_ns;          /* what its start took */
+	uint64_t own_cpu_ns;        /* what taking in its samples took of the helper */
+	uint64_t refused;           /* threads that it could not watch */
+	unsigned flooded;           /* steps in a row in which it lost nearly all, at the lowest rate that there is */
+};
+
+/* Counters, and what they have said so far. */
+struct session_counters {
+	const struct counter_ops *ops;
+	void *state;
+	bool on;
+	char why[COUNTER_WHY];      /* why they are off */
+	struct counter_about about;
+	unsigned next;              /* the thread to be read next */
+	uint64_t begin_ns, begin_cpu_ns; /* when they were started, and the program's CPU time then */
+	bool counted;               /* something was counted */
+	unsigned remote_permille_first, remote_permille_now; /* of all threads' accesses; 1001: not known */
+	uint64_t helped, no_help;   /* verdicts on moves */
+};
+
+/* The kernel's NUMA balancing: whether it is at work, and what its statistics say. */
+struct session_kernel {
+	int balances;               /* bits of kernel.numa_balancing */
+	bool on;                    /* its statistics are read */
+	char why[SOURCE_WHY];       /* why not */
+	float *share;               /* [thread * n_nodes + node]: of the pages that it touched */
+	unsigned next;              /* the thread to be read next */
+	uint64_t reads, moves;      /* threads read; chunks that were moved, and not by us */
 };
 
 /* A leaf of the evidence with users, as collected in this step. */
@@ -51,10 +84,12 @@ struct session_leaf {
 struct session_totals {
 	uint64_t steps, samples, thread_moves, moved_pages, failed_moves, reverts;
 	uint64_t own_cpu_ns;        /* of the stepping thread, inside steps */
+	uint64_t sampled_ns;        /* of the threads that were sampled: interrupts and signals */
 	uint64_t moving_cpu_ns;     /* of it, what moving took: the gate has weighed that against the gain */
 	struct gate_held held;      /* sums */
 	unsigned bound, fixed;      /* threads bound by us, and by someone else, at the last step */
 	uint64_t bindings;          /* times that threads were bound */
+	uint64_t touches;           /* uses of memory that threads told of */
 };
 
 struct session {
@@ -70,6 +105,8 @@ struct session {
 	struct binding binding;
 	struct session_source source[SESSION_SOURCES];
 	unsigned n_sources;
+	struct session_counters counters;
+	struct session_kernel kernel;
 	bool scan_threads;          /* look into /proc for threads: not in a simulation */
 	pid_t self_tid;             /* the helper's own thread, never served; 0: none */
 
@@ -107,6 +144,7 @@ struct session_setup {
 	const struct actuator_ops *hands;
 	void *hands_state;
 	const struct source_ops *const *sources;   /* those to try, NULL behind the last */
+	const struct counter_ops *counters;        /* NULL: this build has none */
 	struct registry *registry;
 	struct ranges *ranges;
 	bool scan_threads;
@@ -130,6 +168,20 @@ int session_step(struct session *session);
 /* Asks the sources that are on for their counts. */
 void session_count_sources(struct session *session);
 
+/* What threads say of a region of code: how long they work in it and how long they wait for the slowest. */
+enum { SESSION_REGIONS = 16 };
+struct session_region {
+	uintptr_t key;
+	uint64_t visits;            /* of the thread that was there most often */
+	unsigned threads;
+	float work_ns, slowest_ns;  /* of a visit: the mean over the threads, and the slowest thread's */
+	unsigned waits_permille;    /* of the threads' time in it that is waiting for the slowest */
+	unsigned returned_permille; /* of loops' first chunks that came back to their thread; 1001: not known */
+};
+
+/* The regions that threads know now, longest first; their number. Any thread, at any time. */
+unsigned session_regions(const struct session *session, struct session_region region[SESSION_REGIONS]);
+
 /* CPU time of the program since the session began. */
 uint64_t session_program_cpu_ns(const struct session *session);
 
@@ -143,9 +195,24 @@ uint64_t session_now_ms(const struct session *session);
 /* CPU time that watching may still take, in ns: the option's share of the program's CPU time, and what
  * a start is allowed, less what it took so far. */
 int64_t session_credit_ns(const struct session *session);
+void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
 uint64_t session_poll_sources(struct session *session);
+void session_start_counters(struct session *session, const struct counter_ops *ops);
+void session_stop_counters(struct session *session);
+void session_read_counters(struct session *session);
+void session_count_move(struct session *session, const struct move *move);
+void session_scale_view(struct session *session);
+void session_start_kernel(struct session *session);
+void session_free_kernel(struct session *session);
+void session_read_kernel(struct session *session);
+int session_view_kernel(struct session *session);
+void session_kernel_moved(struct session *session, const struct placement_entry *before, struct placement_entry *entry);
+
+/* What /proc/self/task/T/sched says of the thread, or `text` in its place. */
+void session_kernel_saw(struct session *session, struct nsched_thread *thread, const char *text);
+void session_take_touches(struct session *session);
 void session_update_threads(struct session *session, uint64_t passed_ns);
 void session_release_threads(struct session *session);
 void session_add_hints(struct session *session, uint64_t passed_ns);

@@ -52,6 +52,7 @@ static int apply_thread(struct session *s, const struct move *move)
 	if (hold) return 0;
 	t->moved_ms = session_now_ms(s);
 	s->totals.thread_moves++;
+	session_count_move(s, move);
 	record(s, move, 1, 0);
 	return 1;
 }
@@ -153,6 +154,7 @@ static int apply_pages(struct session *s, const struct move *move)
 	mark_chunks(s, move, done < range ? done : range, &out, policy);
 	if (!out.moved && !out.failed) return 0;
 	record(s, move, out.moved, out.failed);
+	if (out.moved) session_count_move(s, move);
 	return out.moved > 0;
 }
 

@@ -54,7 +54,10 @@ static void fill(struct session *s, const struct look *look, unsigned *at, const
 		if (node >= 0) pages[node]++;
 	}
 	struct placement_entry *entry = placement_entry(&s->placement, leaf->index, evidence_chunk(s->evidence, leaf->index));
-	if (entry) placement_fill(entry, pages, s->machine.n_nodes, session_now_ms(s));
+	if (!entry) return;
+	struct placement_entry before = *entry;
+	placement_fill(entry, pages, s->machine.n_nodes, session_now_ms(s));
+	session_kernel_moved(s, &before, entry);
 }
 
 /* Round and round over the leaves, as many as one step may ask for. */

@@ -8,6 +8,8 @@ enum {
 	POLL_LEAST = 64,             /* and at the least, however dear they are: something has to be seen */
 	CREDIT_PARTS = 4,            /* a step spends no more than one part in so many of what may be spent */
 	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind */
+	FLOOD_LOST = 8,              /* times as many lost as taken in, at that rate: whatever this is, it is not sampling... */
+	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
@@ -21,22 +23,68 @@ static bool is_on(const struct session *s, const struct source_ops *ops)
 	return false;
 }
 
+/* The better one that makes this one needless, NULL without. */
+static const struct source_ops *better(const struct session *s, const struct source_ops *ops)
+{
+	while ((ops = ops->stands_in_for))
+		if (is_on(s, ops)) return ops;
+	return NULL;
+}
+
+static void start(struct session *s, struct session_source *src)
+{
+	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns };
+	uint64_t begin = s->clock->now_ns(s->clock_state);
+	src->why[0] = 0;
+	int ret = src->ops->start(&setup, &src->state, src->why);
+	src->start_ns = s->clock->now_ns(s->clock_state) - begin;
+	src->on = ret == 0;
+	if (!src->on && !src->why[0]) snprintf(src->why, sizeof src->why, "error %d", -ret);
+	if (src->on) src->why[0] = 0;
+}
+
+/* The source that stands in for `ops`, started if it has to be; NULL without one. */
+static struct session_source *substitute(struct session *s, const struct source_ops *ops)
+{
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		struct session_source *src = &s->source[i];
+		if (src->ops->stands_in_for != ops) continue;
+		if (!src->on && src->needless) start(s, src);
+		src->needless = false;
+		return src->on ? src : NULL;
+	}
+	return NULL;
+}
+
+/* Rings for perf_event are few (a user has about 128 of them, others may hold some): threads that find none left are
+ * watched by what stands in. */
+void session_watch(struct session *s, struct nsched_thread *t)
+{
+	for (unsigned i = 0; i < s->n_sources; i++) {
+		struct session_source *src = &s->source[i];
+		if (better(s, src->ops)) continue;   /* for those that the better one refuses, and for nobody else */
+		while (src && src->on && src->ops->thread_add) {
+			int ret = src->ops->thread_add(src->state, t->number, t->tid);
+			if (ret >= 0 || ret == -ESRCH) break;
+			src->refused++;
+			src = substitute(s, src->ops);
+		}
+	}
+}
+
 void session_start_sources(struct session *s, const struct source_ops *const *sources)
 {
 	s->period_ns = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
 	s->access_ns = ACCESS_NS;
-	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns };
 	for (unsigned i = 0; sources && sources[i] && s->n_sources < SESSION_SOURCES; i++) {
 		struct session_source *src = &s->source[s->n_sources++];
 		src->ops = sources[i];
-		if (src->ops->stands_in_for && is_on(s, src->ops->stands_in_for)) {
-			snprintf(src->why, sizeof src->why, "not needed: %s works", src->ops->stands_in_for->name);
+		if (better(s, src->ops)) {
+			snprintf(src->why, sizeof src->why, "not needed: %s works", better(s, src->ops)->name);
+			src->needless = true;
 			continue;
 		}
-		int ret = src->ops->start(&setup, &src->state, src->why);
-		src->on = ret == 0;
-		if (!src->on && !src->why[0]) snprintf(src->why, sizeof src->why, "error %d", -ret);
-		if (src->on) src->why[0] = 0;
+		start(s, src);
 	}
 }
 
@@ -91,9 +139,18 @@ static void put(void *arg, const struct access *a)
 	if (a->kind != ACCESS_FIRST_TOUCH) remember_probe(s, a);
 }
 
+/* What a sample takes of the program's threads, for the dearest of the sources that come by the clock. */
+static unsigned sample_ns(const struct session *s)
+{
+	unsigned most = 0;
+	for (unsigned i = 0; i < s->n_sources; i++)
+		if (s->source[i].on && s->source[i].ops->sample_ns > most) most = s->source[i].ops->sample_ns;
+	return most;
+}
+
 static unsigned affordable(const struct session *s)
 {
-	double n = (double)session_credit_ns(s) / CREDIT_PARTS / (double)s->access_ns;
+	double n = (double)session_credit_ns(s) / CREDIT_PARTS / ((double)s->access_ns + sample_ns(s));
 	return n < POLL_LEAST ? POLL_LEAST : n > POLL_MOST ? POLL_MOST : (unsigned)n;
 }
 
@@ -113,14 +170,39 @@ static void adjust_period(struct session *s, unsigned seen, unsigned most)
 		if (s->source[i].on && s->source[i].ops->set_period) s->source[i].ops->set_period(s->source[i].state, s->period_ns);
 }
 
-/* What all sources have seen so far, as they were counted last. */
-static void sum_counts(const struct session *s, uint64_t *samples, uint64_t *lost)
+struct taken {
+	uint64_t samples, lost;
+};
+
+/* One that can't be slowed down, and of which next to nothing can be taken in, only costs. */
+static void watch_flood(struct session *s, struct session_source *src, const struct taken *taken)
 {
-	*samples = *lost = 0;
-	for (unsigned i = 0; i < s->n_sources; i++) {
-		*samples += s->source[i].counts.samples;
-		*lost += s->source[i].counts.lost;
+	bool flood = s->period_ns >= PERIOD_LONGEST_NS / 2 && taken->lost > FLOOD_LOST * (taken->samples + 1);
+	src->flooded = flood ? src->flooded + 1 : 0;
+	if (src->flooded < FLOOD_STEPS) return;
+	snprintf(src->why, sizeof src->why, "stopped: more samples came than could be taken in, at the lowest rate");
+	stop(src);
+}
+
+/* Takes in what one source has: what came of it, and what that cost is charged. The number taken in. */
+static unsigned poll_source(struct session *s, struct session_source *src, const struct sink *sink, unsigned most, struct taken *all)
+{
+	struct source_counts before = src->counts;
+	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
+	int ret = src->ops->poll(src->state, sink, most);
+	src->own_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - begin;
+	count(src);
+	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost };
+	s->totals.sampled_ns += (taken.samples + taken.lost) * src->ops->sample_ns;
+	all->samples += taken.samples;
+	all->lost += taken.lost;
+	if (ret < 0) {
+		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
+		stop(src);
+		return 0;
 	}
+	watch_flood(s, src, &taken);
+	return (unsigned)ret;
 }
 
 /* How many of the samples that came were taken in, and whether as many should come. */
@@ -137,26 +219,16 @@ uint64_t session_poll_sources(struct session *s)
 {
 	struct sink sink = { put, s };
 	unsigned most = affordable(s), taken = 0;
-	uint64_t begin = s->clock->own_cpu_ns(s->clock_state), samples, lost, samples_now, lost_now;
-	session_count_sources(s);
-	sum_counts(s, &samples, &lost);
+	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
+	struct taken all = { 0 };
 	s->n_probes = 0;
 	s->probes_seen = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		struct session_source *src = &s->source[i];
-		if (!src->on || !src->ops->poll) continue;
-		int ret = src->ops->poll(src->state, &sink, most);
-		if (ret >= 0) {
-			taken += (unsigned)ret;
-			continue;
-		}
-		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
-		stop(src);
+		if (src->on && src->ops->poll) taken += poll_source(s, src, &sink, most, &all);
 	}
-	session_count_sources(s);
-	sum_counts(s, &samples_now, &lost_now);
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
 	if (taken) s->access_ns += LEARN_RATE * ((float)cost / (float)taken - s->access_ns);
-	settle(s, most, samples_now - samples, lost_now - lost);
+	settle(s, most, all.samples, all.lost);
 	return cost;
 }

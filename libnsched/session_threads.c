@@ -29,8 +29,8 @@ static void look_for_threads(struct session *s, uint64_t passed_ns)
 
 static void announce(struct session *s, struct nsched_thread *t)
 {
-	for (unsigned i = 0; i < s->n_sources; i++)
-		if (s->source[i].on && s->source[i].ops->thread_add) s->source[i].ops->thread_add(s->source[i].state, t->number, t->tid);
+	session_watch(s, t);
+	if (s->counters.on) s->counters.ops->thread_add(s->counters.state, t->number, t->tid);
 	t->watched = true;
 	binding_look(&s->binding, t);
 }
@@ -39,6 +39,7 @@ static void forget(struct session *s, struct nsched_thread *t)
 {
 	for (unsigned i = 0; t->watched && i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->thread_remove) s->source[i].ops->thread_remove(s->source[i].state, t->number);
+	if (t->watched && s->counters.on) s->counters.ops->thread_remove(s->counters.state, t->number);
 	evidence_forget_thread(s->evidence, t->number);
 	ranges_forget_thread(s->ranges, t->number);
 	past_forget_thread(&s->past, t->number);

@@ -7,6 +7,8 @@
  * sample moves nothing. */
 enum { TICKS_LEAST = 20, NO_INDEX = 0xffff };
 
+enum { LONGEST_REST = 6 };   /* times that a rest is doubled: a minute, at the default */
+
 /* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. */
 #define LOAD_LEAST 0.15f
 
@@ -14,6 +16,13 @@ static uint32_t ms_since(uint64_t then_ms, uint64_t now_ms)
 {
 	uint64_t ms = now_ms - then_ms;
 	return then_ms == 0 ? UINT32_MAX : ms > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)ms;
+}
+
+/* Where moves did not help, by the counters, a thread's rest is twice as long each time. */
+static uint32_t rested_ms(const struct nsched_thread *t, uint64_t now_ms)
+{
+	uint32_t ms = ms_since(t->moved_ms, now_ms);
+	return t->moved_ms == 0 ? ms : ms >> (t->no_help < LONGEST_REST ? t->no_help : LONGEST_REST);
 }
 
 static int view_threads(struct session *s, uint16_t *index)
@@ -28,7 +37,7 @@ static int view_threads(struct session *s, uint16_t *index)
 		index[i] = (uint16_t)(s->situation.n_threads - 1);
 		*v = (struct situation_thread){ .number = t->number, .node = (int16_t)t->node, .bound = atomic_load(&t->bound) >= 0,
 		                                .fixed = atomic_load(&t->fixed), .load = t->load, .home = -1,
-		                                .moved_ms_ago = ms_since(t->moved_ms, now) };
+		                                .moved_ms_ago = rested_ms(t, now) };
 	}
 	return 0;
 }
@@ -100,6 +109,8 @@ int session_view(struct session *s)
 	double window = evidence_window_ns(s->evidence);
 	float tick_share = window > 0 ? (float)(EVIDENCE_TICK_NS / window) : 0;
 	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share);
+	if (!ret) ret = session_view_kernel(s);
+	if (!ret) session_scale_view(s);
 	if (!ret) take_out_stretch(s);
 	return ret;
 }

@@ -125,20 +125,31 @@ static void both_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt
 		theirs(kind, endpoint, parallel, task, code);
 }
 
+static void both_dispatch(ompt_data_t *parallel, ompt_data_t *task, int kind, ompt_data_t instance)
+{
+	ompt_dispatch_t theirs = THEIRS(OMPT_DISPATCH, ompt_dispatch_t);
+
+	events_dispatch(parallel, task, kind, instance);
+	if (theirs != NULL)
+		theirs(parallel, task, kind, instance);
+}
+
+/* Not shared: what tasks depend on is kept in words that are the tool's. */
 static const struct {
 	int event;
 	ompt_callback_t callback;
-} shared[EVENTS_USED] = {
+} shared[] = {
 	{ OMPT_THREAD_END, (ompt_callback_t)both_thread_end },
 	{ OMPT_PARALLEL_BEGIN, (ompt_callback_t)both_parallel_begin },
 	{ OMPT_PARALLEL_END, (ompt_callback_t)both_parallel_end },
 	{ OMPT_IMPLICIT_TASK, (ompt_callback_t)both_implicit_task },
 	{ OMPT_SYNC_REGION, (ompt_callback_t)both_sync_region },
+	{ OMPT_DISPATCH, (ompt_callback_t)both_dispatch },
 };
 
 ompt_callback_t chain_callback(int event)
 {
-	for (size_t i = 0; i < EVENTS_USED; i++)
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
 		if (shared[i].event == event)
 			return shared[i].callback;
 	return NULL;

@@ -30,6 +30,9 @@ const struct events_entry events_used[EVENTS_USED] = {
 	{ OMPT_PARALLEL_END, (ompt_callback_t)events_parallel_end, false },
 	{ OMPT_SYNC_REGION, (ompt_callback_t)events_sync_region, false },
 	{ OMPT_THREAD_END, (ompt_callback_t)events_thread_end, false },
+	{ OMPT_DEPENDENCES, (ompt_callback_t)events_dependences, false },
+	{ OMPT_TASK_SCHEDULE, (ompt_callback_t)events_task_schedule, false },
+	{ OMPT_DISPATCH, (ompt_callback_t)events_dispatch, false },
 };
 
 void events_prepare(bool barriers, ompt_get_task_info_t ancestors)
@@ -228,4 +231,53 @@ void events_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data
 		return;
 	if (self->timing && region_is_timed(self->region) && ends_region(kind, code, self->key))
 		stop_timing(self, state);
+}
+
+/* ---- tasks and loops ------------------------------------------------------------------------------ */
+
+/* What a task writes, else what it reads: its block is where it should run. The word of an explicit task holds the
+ * address; words of implicit tasks are never written, and where another tool owns them all nothing is done. */
+void events_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count)
+{
+	const void *address = NULL;
+
+	if (session_now() < SESSION_OPEN || runtime.ancestors != NULL || task == NULL || dependences == NULL)
+		return;
+	for (int i = 0; i < count; i++) {
+		int kind = dependences[i].kind;
+
+		if (kind == OMPT_DEPENDENCE_SOURCE || kind == OMPT_DEPENDENCE_SINK)
+			continue;
+		if (address == NULL || kind != OMPT_DEPENDENCE_IN)
+			address = dependences[i].variable.ptr;
+		if (kind != OMPT_DEPENDENCE_IN)
+			break;
+	}
+	task->value = (uintptr_t)address;
+}
+
+void events_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+	uint32_t state = session_now();
+	struct worker *self = &worker;
+
+	(void)prior;
+	(void)status;
+	if (state < SESSION_OPEN || runtime.ancestors != NULL || next == NULL || next->value == 0)
+		return;
+	if (self->opening == state && self->thread != NULL)
+		nsched_mem_touch(self->thread, next->ptr);
+}
+
+void events_dispatch(ompt_data_t *parallel, ompt_data_t *task, int kind, ompt_data_t instance)
+{
+	uint32_t state = session_now();
+	struct worker *self = &worker;
+
+	(void)parallel;
+	(void)task;
+	if (state < SESSION_OPEN || kind != OMPT_DISPATCH_WS_LOOP_CHUNK || instance.ptr == NULL)
+		return;
+	if (self->timing && self->opening == state)
+		nsched_loop_chunk(self->thread, ((const ompt_dispatch_chunk_t *)instance.ptr)->start);
 }

@@ -17,7 +17,7 @@ struct events_entry {
 	bool needed; /* without it the plugin can do nothing */
 };
 
-enum { EVENTS_USED = 5 };
+enum { EVENTS_USED = 8 };
 
 extern const struct events_entry events_used[EVENTS_USED];
 
@@ -31,6 +31,9 @@ void events_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt_da
 void events_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags, const void *code);
 void events_implicit_task(int endpoint, ompt_data_t *parallel, ompt_data_t *task, unsigned parallelism, unsigned index,
                           int flags);
+void events_dependences(ompt_data_t *task, const ompt_dependence_t *dependences, int count);
+void events_task_schedule(ompt_data_t *prior, int status, ompt_data_t *next);
+void events_dispatch(ompt_data_t *parallel, ompt_data_t *task, int kind, ompt_data_t instance);
 void events_sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data_t *task, const void *code);
 
 #endif

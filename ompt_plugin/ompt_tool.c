@@ -31,8 +31,12 @@ static bool ask_for_events(ompt_set_callback_t set, bool *barriers)
 
 	for (size_t i = 0; i < EVENTS_USED; i++) {
 		const struct events_entry *entry = &events_used[i];
-		int answer = set(entry->event, tool.chained == NULL ? entry->callback : chain_callback(entry->event));
+		ompt_callback_t callback = tool.chained == NULL ? entry->callback : chain_callback(entry->event);
+		int answer;
 
+		if (callback == NULL)
+			continue; /* left to the chained tool, whose words it needs */
+		answer = set(entry->event, callback);
 		chain_set_answer(entry->event, answer);
 		if (entry->needed && !announced(answer))
 			enough = false;

@@ -23,7 +23,10 @@ enum ompt_event {
 	OMPT_PARALLEL_BEGIN = 3,
 	OMPT_PARALLEL_END = 4,
 	OMPT_IMPLICIT_TASK = 7,
+	OMPT_TASK_SCHEDULE = 6,
+	OMPT_DEPENDENCES = 18,
 	OMPT_SYNC_REGION = 23,
+	OMPT_DISPATCH = 32,
 	OMPT_EVENTS = 64, /* room for more than any runtime has today (37 in OpenMP 5.1) */
 };
 
@@ -56,6 +59,24 @@ typedef void (*ompt_implicit_task_t)(int endpoint, ompt_data_t *parallel_data, o
                                      unsigned actual_parallelism, unsigned index, int flags);
 typedef void (*ompt_sync_region_t)(int kind, int endpoint, ompt_data_t *parallel_data, ompt_data_t *task_data,
                                    const void *codeptr_ra);
+
+/* What an explicit task depends on: an address of the program's, unless its kind is of a loop's iterations. */
+typedef struct ompt_dependence {
+	ompt_data_t variable;
+	int kind;
+} ompt_dependence_t;
+
+enum { OMPT_DEPENDENCE_IN = 1, OMPT_DEPENDENCE_SOURCE = 5, OMPT_DEPENDENCE_SINK = 6 };
+
+typedef void (*ompt_dependences_t)(ompt_data_t *task_data, const ompt_dependence_t *dependences, int count);
+typedef void (*ompt_task_schedule_t)(ompt_data_t *prior_task_data, int prior_status, ompt_data_t *next_task_data);
+
+/* A piece of a construct is given to a thread: LLVM >= 15. */
+enum { OMPT_DISPATCH_WS_LOOP_CHUNK = 3 };
+typedef struct ompt_dispatch_chunk {
+	uint64_t start, iterations;
+} ompt_dispatch_chunk_t;
+typedef void (*ompt_dispatch_t)(ompt_data_t *parallel_data, ompt_data_t *task_data, int kind, ompt_data_t instance);
 
 /* ---- entry points of the runtime, found by name -------------------------------------------------- */
 

@@ -64,35 +64,95 @@ static int map_ring(struct perf_ring *ring)
 	return 0;
 }
 
-int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *attr, pid_t tid)
+static int open_event(const struct perf_event_attr *attr, pid_t tid, int group)
 {
 	struct perf_event_attr copy = *attr;
-	long fd = syscall(SYS_perf_event_open, &copy, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	int err;
+	long fd = syscall(SYS_perf_event_open, &copy, tid, -1, group, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0)
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The kernel wants to be told where the area is to lie, behind the ring, before it is mapped. */
+static int map_aux(struct perf_ring *ring, size_t bytes)
+{
+	void *aux;
+
+	ring->page->aux_offset = ring->mapped_bytes;
+	ring->page->aux_size = bytes;
+	aux = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, (off_t)ring->mapped_bytes);
+	if (aux == MAP_FAILED)
 		return -errno;
-	ring->fd = (int)fd;
-	err = map_ring(ring);
-	if (err)
+	(void)madvise(aux, bytes, MADV_DONTFORK);
+	ring->aux = aux;
+	ring->aux_bytes = bytes;
+	return 0;
+}
+
+static void close_events(struct perf_ring *ring)
+{
+	close(ring->fd);
+	if (ring->leader > 0)
+		close(ring->leader);
+	ring->leader = 0;
+}
+
+int perf_ring_open_more(struct perf_ring *ring, const struct perf_event_attr *attr, const struct perf_event_attr *leader,
+                        size_t aux_bytes, pid_t tid)
+{
+	int err, group = leader ? open_event(leader, tid, -1) : 0;
+
+	if (group < 0)
+		return group;
+	*ring = (struct perf_ring){ .leader = group, .fd = open_event(attr, tid, leader ? group : -1) };
+	err = ring->fd < 0 ? ring->fd : map_ring(ring);
+	if (!err && aux_bytes)
+		err = map_aux(ring, aux_bytes);
+	if (!err)
+		return 0;
+	if (ring->page)
+		munmap(ring->page, ring->mapped_bytes);
+	if (ring->fd >= 0)
 		close(ring->fd);
+	if (leader)
+		close(group);
+	*ring = (struct perf_ring){ .fd = -1 };
 	return err;
+}
+
+int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *attr, pid_t tid)
+{
+	return perf_ring_open_more(ring, attr, NULL, 0, tid);
+}
+
+uint64_t perf_ring_aux_head(const struct perf_ring *ring, uint64_t *tail)
+{
+	*tail = ring->page->aux_tail;
+	return __atomic_load_n(&ring->page->aux_head, __ATOMIC_ACQUIRE);
+}
+
+void perf_ring_aux_read(struct perf_ring *ring, uint64_t tail)
+{
+	__atomic_store_n(&ring->page->aux_tail, tail, __ATOMIC_RELEASE);
 }
 
 void perf_ring_close(struct perf_ring *ring)
 {
 	if (!ring->page)
 		return;
+	if (ring->aux)
+		munmap(ring->aux, ring->aux_bytes);
 	munmap(ring->page, ring->mapped_bytes);
-	close(ring->fd);
+	close_events(ring);
 	ring->page = NULL;
+	ring->aux = NULL;
 }
 
 void perf_ring_forked(struct perf_ring *ring)
 {
 	if (ring->page)
-		close(ring->fd);
+		close_events(ring);
 	ring->page = NULL;
+	ring->aux = NULL;
 }
 
 struct perf_cursor perf_ring_begin(const struct perf_ring *ring)

@@ -43,8 +43,11 @@ uint64_t perf_record_lost(const union perf_record *record);
 
 struct perf_ring {
 	int fd;
+	int leader;             /* the event that it is grouped behind; 0: none */
 	struct perf_event_mmap_page *page; /* and the data pages behind it */
 	size_t mapped_bytes;
+	uint8_t *aux;           /* area that the hardware itself writes to; NULL: none */
+	size_t aux_bytes;
 };
 
 /* Opens the event for one thread of this process (0: the caller) and maps its ring.
@@ -52,6 +55,15 @@ struct perf_ring {
  *                  used up
  * -EMFILE, -ESRCH, -ENOENT, -ENOSYS, -ENOMEM  as perf_event_open and mmap say */
 int perf_ring_open(struct perf_ring *ring, const struct perf_event_attr *attr, pid_t tid);
+
+/* The same, in a group behind `leader`, which is opened first and only counts (NULL: none), and with an AUX area of
+ * `aux_bytes` bytes, a power of two of pages (0: none). */
+int perf_ring_open_more(struct perf_ring *ring, const struct perf_event_attr *attr, const struct perf_event_attr *leader,
+                        size_t aux_bytes, pid_t tid);
+
+/* What is in the AUX area, from *tail on (counted since the beginning) up to the value returned; then gives it back. */
+uint64_t perf_ring_aux_head(const struct perf_ring *ring, uint64_t *tail);
+void perf_ring_aux_read(struct perf_ring *ring, uint64_t tail);
 
 /* Unmaps and closes; one that is not open (page NULL) is left alone. */
 void perf_ring_close(struct perf_ring *ring);

@@ -49,8 +49,13 @@ enum { SOURCE_WHY = 120 };   /* room for the reason why a source is off */
 struct source_ops {
 	const char *name;      /* in the report: "clock-timer" */
 
-	/* NULL, or the source that gives the same and better: where that one is on, this one stays off. */
+	/* NULL, or the source that gives the same and better: where that one, or one that it stands in for, is on, this one
+	 * stays off. */
 	const struct source_ops *stands_in_for;
+
+	/* What a sample takes of the thread that it is of, in ns, about: signals, interrupts and faults are not the helper's
+	 * time, but they are the program's. */
+	unsigned sample_ns;
 
 	/* Probes by doing, and starts. 0 and *state, or a negated errno and the reason in one line. */
 	int (*start)(const struct source_setup *setup, void **state, char why[SOURCE_WHY]);
@@ -76,6 +81,7 @@ struct source_ops {
 	void (*forked)(void *state);
 };
 
+extern const struct source_ops source_mem;        /* hardware samples of memory accesses */
 extern const struct source_ops source_clock_perf;  /* perf_event's CPU clock with user registers */
 extern const struct source_ops source_clock_timer; /* a CPU timer for each thread and its signal's context */
 extern const struct source_ops source_faults;      /* page-fault addresses, NUMA-hinting faults included */

@@ -207,6 +207,8 @@ static void clock_perf_forked(void *state)
 
 const struct source_ops source_clock_perf = {
 	.name = "clock-perf",
+	.sample_ns = 1500, /* an interrupt */
+	.stands_in_for = &source_mem,
 	.start = clock_perf_start,
 	.thread_add = clock_perf_thread_add,
 	.thread_remove = clock_perf_thread_remove,

@@ -360,6 +360,7 @@ static void clock_timer_forked(void *state)
 
 const struct source_ops source_clock_timer = {
 	.name = "clock-timer",
+	.sample_ns = 3000, /* a signal, there and back */
 	.stands_in_for = &source_clock_perf,
 	.start = clock_timer_start,
 	.thread_add = clock_timer_thread_add,

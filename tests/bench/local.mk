@@ -1,3 +1,4 @@
 include tests/bench/ompt.mk
+include tests/bench/sampling.mk
 include tests/bench/operand.mk
 include tests/bench/plan.mk

@@ -69,19 +69,22 @@ EXTRA_tests_plugin_test_chain_DEPENDENCIES = $(plugin_modules)
 endif
 
 # Under LLVM's runtime. Sanitized objects cannot be loaded into programs that are not.
-EXTRA_DIST += tests/plugin/omp_run.sh tests/plugin/omp_cases.c tests/plugin/race.c
+EXTRA_DIST += tests/plugin/omp_run.sh tests/plugin/omp_cases.c tests/plugin/race.c tests/plugin/omp_told.sh tests/plugin/omp_told.c
 if HAVE_LIBOMP
 if !SANITIZED
-TESTS += tests/plugin/omp_run.sh
-check_SCRIPTS += tests/plugin/omp_cases tests/plugin/omp_cases-gcc tests/plugin/race
+TESTS += tests/plugin/omp_run.sh tests/plugin/omp_told.sh
+check_SCRIPTS += tests/plugin/omp_told tests/plugin/omp_cases tests/plugin/omp_cases-gcc tests/plugin/race
 endif
 endif
-MOSTLYCLEANFILES += tests/plugin/omp_cases tests/plugin/omp_cases-gcc tests/plugin/race
+MOSTLYCLEANFILES += tests/plugin/omp_told tests/plugin/omp_cases tests/plugin/omp_cases-gcc tests/plugin/race
 
 # (The modules are made on the way: a rule for the test's log would replace automake's.)
 tests/plugin/omp_cases: tests/plugin/omp_cases.c | tests/plugin/fake_ompt.la tests/plugin/small_tool.la
 	$(AM_V_at)$(MKDIR_P) tests/plugin
 	$(example_v) $(OMP_CC) $(EXAMPLE_CFLAGS) $(srcdir)/tests/plugin/omp_cases.c -lpthread -o $@
+tests/plugin/omp_told: tests/plugin/omp_told.c | tests/stubs/two_nodes.la libnsched_ompt.la
+	$(AM_V_at)$(MKDIR_P) tests/plugin
+	$(example_v) $(OMP_CC) $(EXAMPLE_CFLAGS) $(srcdir)/tests/plugin/omp_told.c -o $@
 tests/plugin/omp_cases-gcc: tests/plugin/omp_cases.c
 	$(AM_V_at)$(MKDIR_P) tests/plugin
 	$(example_v) $(CC) $(EXAMPLE_CFLAGS) $(srcdir)/tests/plugin/omp_cases.c -lpthread -o $@

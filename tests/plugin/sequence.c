@@ -14,7 +14,7 @@
 #define MADE_UP_RUNTIME "tests/plugin/.libs/libomp_made_up.so"
 #endif
 
-enum { REGIONS = 26, KEPT_ERRNO = 4711 };
+enum { REGIONS = 26, EXPLICIT = 10, KEPT_ERRNO = 4711 };
 
 struct made_up *runtime;
 static ompt_start_tool_result_t *tool;
@@ -173,6 +173,26 @@ static void end_task(const struct step *step)
 		step->actor->current = step->region->task;
 }
 
+static ompt_data_t explicit_task[EXPLICIT];
+
+static void give_chunk(const struct step *step)
+{
+	ompt_dispatch_chunk_t chunk = { .start = (uintptr_t)step->code, .iterations = 10 };
+	ompt_data_t instance = { .ptr = &chunk };
+
+	CALL(OMPT_DISPATCH, ompt_dispatch_t, NULL, NULL, step->number, instance);
+}
+
+/* Depends on what it reads, then on a loop's iteration, then on what it writes (not there for code 0). */
+static void make_task(const struct step *step)
+{
+	ompt_dependence_t on[] = { { { .value = 0xdead0 }, OMPT_DEPENDENCE_IN },
+		                       { { .value = 0xbad }, OMPT_DEPENDENCE_SINK },
+		                       { { .value = (uintptr_t)step->code }, 3 } };
+
+	CALL(OMPT_DEPENDENCES, ompt_dependences_t, &explicit_task[step->number], on, step->code == NULL ? 1 : 3);
+}
+
 static void do_step(void *argument)
 {
 	const struct step *step = argument;
@@ -206,6 +226,15 @@ static void do_step(void *argument)
 	case 'x':
 		CALL(OMPT_PARALLEL_END, ompt_parallel_end_t, &step->region->team, step->region->task, (int)0x80000002,
 		     step->code);
+		break;
+	case 'c':
+		give_chunk(step);
+		break;
+	case 'k':
+		make_task(step);
+		break;
+	case 'r':
+		CALL(OMPT_TASK_SCHEDULE, ompt_task_schedule_t, step->actor->current, 7, &explicit_task[step->number]);
 		break;
 	case 't':
 		CALL(OMPT_THREAD_END, ompt_thread_end_t, &step->actor->data);
@@ -263,7 +292,7 @@ static int actor_of(pthread_t thread)
 
 const char *sequence_calls(void)
 {
-	static const char letters[FAKE_CALLS] = { 'O', 'S', 'C', 'R', 'U', 'P', 'B', 'E' };
+	static const char letters[FAKE_CALLS] = { 'O', 'S', 'C', 'R', 'U', 'P', 'B', 'E', 'L', 'T' };
 	static char text[4096];
 	size_t used = 0;
 
@@ -273,7 +302,7 @@ const char *sequence_calls(void)
 
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d%c", used == 0 ? "" : " ",
 		                         actor_of(record->thread), letters[record->call]);
-		if (record->call == FAKE_REGION_BEGIN)
+		if (record->call == FAKE_REGION_BEGIN || record->call == FAKE_LOOP_CHUNK || record->call == FAKE_MEM_TOUCH)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%lx", (unsigned long)record->key);
 	}
 	return text;

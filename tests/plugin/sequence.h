@@ -10,8 +10,11 @@
  *   1eA.1           it ends (parallel_data NULL, as runtimes do)
  *   1s2@10 1s2      a barrier of kind 2 is entered, with and without a code address; 1w2: left
  *   0xA@10          region A ends
+ *   1c3@20          it gets the loop chunk (kind 3) that begins at iteration 0x20
+ *   1k5@20 1k5      it makes explicit task 5, which writes what is at 0x20; which only reads, from 0xdead0
+ *   1r5             it goes on with explicit task 5
  *   1t              the thread ends
- * What is written down: thread and O(pen) S(tart) C(lose) R(egister) U(nregister) P(lace) B(egin)key E(nd). */
+ * What is written down: thread and O(pen) S(tart) C(lose) R(egister) U(nregister) P(lace) B(egin)key E(nd) L(oop chunk)start T(ouch)address. */
 #ifndef NSCHED_TEST_SEQUENCE_H
 #define NSCHED_TEST_SEQUENCE_H
 

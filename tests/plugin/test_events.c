@@ -76,6 +76,10 @@ static const struct {
 	{ "thread ends, and one that never began", REGION_A "1t 5t 0t 0t", CALLS_A " 1U 0U" },
 	{ "a thread begins again after its end", REGION_A "1t 0pB2@20 1bB.1", CALLS_A " 1U 1R 1P 1B20" },
 	{ "ends without begins", "0s2 0e.0 1e.1 1s9 " REGION_A "2e.1 2s2 2t", CALLS_A },
+	{ "loop chunks: those of loops alone, in regions alone", "0c3@5 0pA2@10 0bA.0 1bA.1 0c3@20 1c3@30 0c2@1 1c4@1 0c3@21 1s2 1c3@40 0s2@10 0c3@9",
+	  "0O 0S 0R 0P 0B10 1R 1P 1B10 0L20 1L30 0L21 1E 0E" },
+	{ "a task goes to who runs it", "0k1@70 0pA2@10 0bA.0 1bA.1 0k2@80 0k3 0k4@90 1r2 0r4 1r3 1r1 2r2 1r5",
+	  "0O 0S 0R 0P 0B10 1R 1P 1B10 1T80 0T90 1Tdead0", true },
 	{ "tasks without a region's data", "0pA2@10 0n.0 1n.1 1s2 0s2@10 0eA.0 0xA@10", "0O 0S", true },
 };
 

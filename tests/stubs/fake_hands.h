@@ -7,7 +7,7 @@
 #include "fake_clock.h"
 #include "sys/actuator.h"
 
-enum { FAKE_HANDS_THREADS = 64, FAKE_HANDS_PAGES = 1 << 16, FAKE_HANDS_NS_A_PAGE = 1000 };
+enum { FAKE_HANDS_THREADS = 1024, FAKE_HANDS_PAGES = 1 << 16, FAKE_HANDS_NS_A_PAGE = 1000 };
 
 enum fake_hands_call { FAKE_GET_MASK, FAKE_SET_MASK, FAKE_LOCATE, FAKE_MOVE, FAKE_HAS_POLICY, FAKE_HANDS_CALLS };
 

@@ -278,3 +278,23 @@ void nsched_region_end(nsched_thread_t *thread)
 	if (thread != NULL && !atomic_exchange(&thread->in_region, false))
 		breach("region ended that had not begun");
 }
+
+void nsched_loop_chunk(nsched_thread_t *thread, uint64_t start)
+{
+	if (!fake.record)
+		return;
+	record(FAKE_LOOP_CHUNK, (const void *)(uintptr_t)start);
+	check_thread(thread);
+	if (thread != NULL && !atomic_load(&thread->in_region))
+		breach("chunk outside of a region");
+}
+
+void nsched_mem_touch(nsched_thread_t *thread, const void *addr)
+{
+	if (!fake.record)
+		return;
+	record(FAKE_MEM_TOUCH, addr);
+	check_thread(thread);
+	if (addr == NULL)
+		breach("touch of no memory");
+}

@@ -16,6 +16,8 @@ enum fake_call {
 	FAKE_PLACE,
 	FAKE_REGION_BEGIN,
 	FAKE_REGION_END,
+	FAKE_LOOP_CHUNK, /* key: its start */
+	FAKE_MEM_TOUCH,  /* key: the address */
 	FAKE_CALLS
 };
 

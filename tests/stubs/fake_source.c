@@ -46,13 +46,19 @@ static int poll(void *state, const struct sink *sink, unsigned most)
 	f->last_ns += n * f->period_ns;
 	for (uint64_t i = 0; i < n; i++)
 		for (unsigned k = 0; k < f->n_feeds; k++) {
-			if (!f->watched[f->feed[k].thread] || put == most) continue;
+			if (!f->watched[f->feed[k].thread]) continue;
+			if (put == most) {
+				f->lost++;
+				continue;
+			}
 			struct access a = { .addr = f->feed[k].addr + roll(f) % f->feed[k].bytes, .thread = f->feed[k].thread,
 			                    .weight_ns = (float)f->period_ns, .kind = ACCESS_SAMPLE };
 			sink->put(sink->arg, &a);
 			put++;
 		}
 	f->samples += put;
+	f->lost += f->flood;
+	f->clock->own_ns += put * f->access_ns;
 	return (int)put;
 }
 
@@ -64,7 +70,7 @@ static void set_period(void *state, uint64_t period_ns)
 static void counts(const void *state, struct source_counts *counts)
 {
 	const struct fake_source *f = state;
-	*counts = (struct source_counts){ .samples = f->samples, .resolved = f->samples };
+	*counts = (struct source_counts){ .samples = f->samples, .resolved = f->samples, .lost = f->lost };
 }
 
 static void stop(void *state)
@@ -82,4 +88,5 @@ void fake_source_feed(unsigned thread, uint64_t addr, uint64_t bytes)
 	if (k == fake_source.n_feeds) fake_source.n_feeds++;
 }
 
-const struct source_ops fake_source_ops = { "fake", NULL, start, thread_add, thread_remove, poll, set_period, counts, stop, NULL };
+const struct source_ops fake_source_ops = { .name = "fake", .sample_ns = FAKE_SOURCE_SAMPLE_NS, .start = start, .thread_add = thread_add,
+	.thread_remove = thread_remove, .poll = poll, .set_period = set_period, .counts = counts, .stop = stop };

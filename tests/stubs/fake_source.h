@@ -7,7 +7,7 @@
 #include "fake_clock.h"
 #include "sys/source.h"
 
-enum { FAKE_SOURCE_FEEDS = 64, FAKE_SOURCE_THREADS = 4096 };
+enum { FAKE_SOURCE_FEEDS = 1024, FAKE_SOURCE_THREADS = 4096, FAKE_SOURCE_SAMPLE_NS = 1000 };
 
 struct fake_source {
 	struct fake_clock *clock;       /* samples come by it: one for each period of each thread that is fed */
@@ -19,6 +19,9 @@ struct fake_source {
 	struct { unsigned thread; uint64_t addr, bytes; } feed[FAKE_SOURCE_FEEDS];
 	unsigned n_feeds;
 	uint64_t dice, last_ns, period_ns;
+	uint64_t access_ns;             /* what taking in one takes of the clock's own CPU time */
+	unsigned flood;                 /* so many are lost in each poll, whatever the period */
+	uint64_t lost;
 
 	bool watched[FAKE_SOURCE_THREADS];
 	unsigned starts, stops, polls, adds, removes;

@@ -2,19 +2,24 @@
 # it (config, launch) is in libnsched/config.mk.
 unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h \
 	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h \
-	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h
+	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h \
+	tests/stubs/fake_counter.c tests/stubs/fake_counter.h
 EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
 	tests/unit/test_binding \
+	tests/unit/test_counted \
+	tests/unit/test_counters \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
 	tests/unit/test_history \
+	tests/unit/test_kernel_faults \
 	tests/unit/test_machine \
+	tests/unit/test_mem_sample \
 	tests/unit/test_memory \
 	tests/unit/test_past \
 	tests/unit/test_placement \
@@ -28,6 +33,8 @@ unit_tests = \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
 	tests/unit/test_threads \
+	tests/unit/test_throttle \
+	tests/unit/test_told \
 	tests/unit/test_topo
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
@@ -39,6 +46,10 @@ unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_libs)
+tests_unit_test_counted_CFLAGS = $(unit_cflags)
+tests_unit_test_counted_LDADD = $(unit_libs)
+tests_unit_test_counters_CFLAGS = $(unit_cflags)
+tests_unit_test_counters_LDADD = $(unit_libs)
 tests_unit_test_cpulist_CFLAGS = $(unit_cflags)
 tests_unit_test_cpulist_LDADD = $(unit_libs)
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)
@@ -51,8 +62,13 @@ tests_unit_test_golden_CFLAGS = $(unit_cflags)
 tests_unit_test_golden_LDADD = $(unit_libs)
 tests_unit_test_history_CFLAGS = $(unit_cflags)
 tests_unit_test_history_LDADD = $(unit_libs)
+tests_unit_test_kernel_faults_CFLAGS = $(unit_cflags)
+tests_unit_test_kernel_faults_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
+tests_unit_test_mem_sample_SOURCES = tests/unit/test_mem_sample.c tests/unit/mem_records.c tests/unit/mem_records.h
+tests_unit_test_mem_sample_CFLAGS = $(unit_cflags)
+tests_unit_test_mem_sample_LDADD = $(unit_libs)
 tests_unit_test_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_memory_LDADD = $(unit_libs)
 tests_unit_test_past_CFLAGS = $(unit_cflags)
@@ -79,6 +95,10 @@ tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
 tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
+tests_unit_test_throttle_CFLAGS = $(unit_cflags)
+tests_unit_test_throttle_LDADD = $(unit_libs)
+tests_unit_test_told_CFLAGS = $(unit_cflags)
+tests_unit_test_told_LDADD = $(unit_libs)
 tests_unit_test_topo_CFLAGS = $(unit_cflags)
 tests_unit_test_topo_LDADD = $(unit_libs)
 tests_unit_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free

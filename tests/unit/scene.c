@@ -45,7 +45,7 @@ int scene_begin(struct scene *s, bool with_source)
 {
 	static const struct source_ops *const sources[] = { &fake_source_ops, NULL };
 	struct session_setup setup = { .config = &s->config, .clock = &fake_clock_ops, .clock_state = &s->clock, .hands = &fake_hands_ops,
-	                               .hands_state = &s->hands, .sources = with_source ? sources : NULL, .registry = &s->registry,
+	                               .hands_state = &s->hands, .sources = with_source ? s->sources ? s->sources : sources : NULL, .registry = &s->registry, .counters = s->counters,
 	                               .ranges = &s->ranges };
 	made_machine(&setup.machine, s->nodes, s->cpus);
 	for (unsigned c = 0; c < s->nodes * s->cpus; c++) mask_add(&setup.allowed, c);

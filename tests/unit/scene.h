@@ -22,6 +22,8 @@ struct scene {
 	struct registry registry;
 	struct ranges ranges;
 	struct session session;
+	const struct source_ops *const *sources; /* NULL: fake_source_ops */
+	const struct counter_ops *counters;  /* NULL: none */
 	unsigned nodes, cpus, threads, slice; /* slice: pages of each thread */
 };
 

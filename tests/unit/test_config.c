@@ -20,7 +20,7 @@ static const struct set_case set_cases[] = {
 	{ "policy", "joint", 0, "joint" },
 	{ "policy", "join", -EINVAL, "policy: \"join\" is not one of joint|stay|simple|pool|homenode|homenode-dynamic|concentric|balancenuma|autonuma|adaptive|reconciled; did you mean joint?" },
 	{ "policy", "", -EINVAL, "policy: \"\" is not one of joint|stay|simple|pool|homenode|homenode-dynamic|concentric|balancenuma|autonuma|adaptive|reconciled" },
-	{ "sampler", "tiemr", -EINVAL, "sampler: \"tiemr\" is not one of auto|perf|timer|off; did you mean timer?" },
+	{ "sampler", "tiemr", -EINVAL, "sampler: \"tiemr\" is not one of auto|hardware|perf|timer|off; did you mean timer?" },
 	{ "threads", "everything", -EINVAL, "threads: \"everything\" is not one of registered|all" },
 	{ "report", "out/of/here.json", 0, "out/of/here.json" },
 	{ "report", "", 0, "" },
@@ -107,7 +107,8 @@ START_TEST(constants_match_the_table)
 	static const struct { int number; const char *name, *value; } cases[] = {
 		{ THREADS_REGISTERED, "threads", "registered" }, { THREADS_ALL, "threads", "all" },
 		{ BIND_NODE, "bind", "node" }, { BIND_NONE, "bind", "none" },
-		{ SAMPLER_AUTO, "sampler", "auto" }, { SAMPLER_PERF, "sampler", "perf" },
+		{ COUNTERS_AUTO, "counters", "auto" }, { COUNTERS_ON, "counters", "on" }, { COUNTERS_OFF, "counters", "off" },
+		{ SAMPLER_AUTO, "sampler", "auto" }, { SAMPLER_HARDWARE, "sampler", "hardware" }, { SAMPLER_PERF, "sampler", "perf" },
 		{ SAMPLER_TIMER, "sampler", "timer" }, { SAMPLER_OFF, "sampler", "off" },
 	};
 	struct nsched_config config;
@@ -117,6 +118,7 @@ START_TEST(constants_match_the_table)
 		ck_assert_int_eq(nsched_config_set(&config, cases[i].name, cases[i].value, NULL), 0);
 		int field = strcmp(cases[i].name, "threads") == 0 ? config.threads
 		            : strcmp(cases[i].name, "bind") == 0  ? config.bind
+		            : strcmp(cases[i].name, "counters") == 0 ? config.counters
 		                                                  : config.sampler;
 		ck_assert_int_eq(field, cases[i].number);
 	}
