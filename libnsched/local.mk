@@ -31,6 +31,7 @@ core_sys = \
 core_root = \
 	libnsched/nsched.c \
 	libnsched/process.c libnsched/process.h \
+	libnsched/probe.c libnsched/probe.h \
 	libnsched/loop.c libnsched/loop.h \
 	libnsched/log.c libnsched/log.h \
 	libnsched/registry.c libnsched/registry.h \

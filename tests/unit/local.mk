@@ -83,3 +83,11 @@ TESTS += tests/unit/test_api
 tests_unit_test_api_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
 tests_unit_test_api_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 endif
+
+# The same from C++
+check_PROGRAMS += tests/unit/test_cplusplus
+TESTS += tests/unit/test_cplusplus
+tests_unit_test_cplusplus_SOURCES = tests/unit/test_cplusplus.cc
+tests_unit_test_cplusplus_CPPFLAGS = -I$(top_srcdir)/include
+tests_unit_test_cplusplus_CXXFLAGS = $(AM_CXXFLAGS) -std=c++11 -Wall -Wextra -Wshadow -pedantic
+tests_unit_test_cplusplus_LDADD = libnsched.la -lpthread
