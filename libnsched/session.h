@@ -93,6 +93,7 @@ struct session {
 	uint64_t fixed_ns;          /* what the last step cost besides taking in samples and moving */
 
 	struct session_totals totals;
+	bool pages_refused;         /* move_pages as such: not tried again */
 	struct history history;
 };
 
