@@ -23,6 +23,7 @@ core_sys = \
 	libnsched/sys/topo.c libnsched/sys/topo.h \
 	libnsched/sys/nodes.c libnsched/sys/nodes.h \
 	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
+	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
