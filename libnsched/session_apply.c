@@ -5,6 +5,7 @@
 enum {
 	BATCH = 512,              /* pages asked for and moved at a time: a huge page */
 	APPLY_NS = 1000000000,    /* a step moves for so long at the most: then what was seen is old, and the rest is planned anew */
+	REFUSALS = 3,             /* of the call as such, in a row: then it is not tried any more */
 	LEARN_PAGES = 16,         /* pages that a batch has to move before its time says something */
 	FIXED_PERMILLE = 500,     /* a chunk of which more than this refuses for good is left alone from then on */
 };
@@ -72,10 +73,13 @@ static void look_again(struct session *s, const uint64_t *addr, unsigned n, unsi
 		if (status[i] == -EBUSY && now[i] >= 0 && (unsigned)now[i] == to_os) status[i] = now[i];
 }
 
-/* Not this page, but the call is refused (a container's filter): it will be the next time, too. Threads go on moving. */
-static void refuse_pages(struct session *s)
+/* Not this page, but the call as such is refused (a container's filter), again and again: it will be the next time, too.
+ * Threads go on moving. */
+static void note_refusal(struct session *s, int ret)
 {
-	if (s->pages_refused) return;
+	bool refused = ret == -EPERM || ret == -ENOSYS;
+	s->refusals = refused ? s->refusals + 1 : ret ? s->refusals : 0;
+	if (s->pages_refused || s->refusals < REFUSALS) return;
 	s->pages_refused = true;
 	s->config.move_pages = 0;
 	if (s->config.verbose) log_line("move_pages is refused here (a container's filter?): threads move, pages stay");
@@ -98,7 +102,7 @@ static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned mo
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 	int ret = s->hands->move(s->hands_state, addr, k, to_os, status);
 	out->ns += s->clock->own_cpu_ns(s->clock_state) - begin;
-	if (ret == -EPERM || ret == -ENOSYS) refuse_pages(s);
+	note_refusal(s, ret);
 	if (!ret) look_again(s, addr, k, to_os, status);
 	for (unsigned i = 0; i < k; i++) {
 		if (!ret && status[i] >= 0 && (unsigned)status[i] == to_os) out->moved++;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 64, MIB = 8, GAP = 1 << 20 };
+enum { THREADS_MOST = 64, MIB = 8, GAP = 1 << 20, LEAST_S = 15 /* a look by chance is none */ };
 
 static struct {
 	int cpus, per_node;
@@ -108,6 +108,7 @@ int main(int argc, char **argv)
 {
 	const struct timespec wait = { 0, 200000000 };
 	pthread_t threads[THREADS_MOST];
+	double seconds = argc > 1 ? atof(argv[1]) : 0;
 	int at_first, n;
 	cpu_set_t set;
 
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 3; i++)
 		pthread_barrier_wait(&work.step);
 	at_first = back();
-	for (double end = now_s() + atof(argv[1]); now_s() < end && back() < atoi(argv[2]);)
+	for (double begin = now_s(); now_s() - begin < seconds && (back() < atoi(argv[2]) || now_s() - begin < LEAST_S);)
 		nanosleep(&wait, NULL);
 	n = back();
 	work.ends = true;
