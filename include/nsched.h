@@ -82,6 +82,22 @@ NSCHED_API int nsched_config_get(const nsched_config_t *config, const char *name
  * and loads nothing. Thread-safe. */
 NSCHED_API int nsched_worthwhile(nsched_error_t *why);
 
+/* One kind of evidence of who uses which memory, and whether it can be had here. */
+typedef struct nsched_source {
+	char name[32];          /* "clock-perf", as in the report */
+	char why[160];          /* why it is off, in one line; empty where it works */
+	int32_t error;          /* 0: it works; else a negated errno value */
+	uint32_t probe_us;      /* what the probe took */
+} nsched_source_t;
+
+/* Tries every source of evidence by using it on the calling thread, as nsched_start would, and puts
+ * it off again. Fills the first `most` of `source` (each of `size` bytes: sizeof(nsched_source_t); a
+ * newer library fills what an older caller knows) and returns how many sources there are.
+ * -EINVAL  source is NULL, or size is smaller than the first published struct
+ * -EBUSY   a scheduler is open in this process: its report has the states
+ * Thread-safe; takes up to some tenths of a second of CPU time, and starts no thread. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_probe(nsched_source_t *source, size_t size, unsigned most);
+
 /* Opens the process's scheduler. The first call makes it, from a copy of `config` (NULL: defaults
  * and environment); later ones get the same, and their config is not looked at. Each needs its
  * nsched_close. Where nsched_worthwhile says no, the scheduler is idle: every call works and
@@ -169,9 +185,10 @@ NSCHED_API void nsched_mem_touch(nsched_thread_t *thread, const void *addr);
 
 /* ---- figures ----------------------------------------------------------------------------------- */
 
-/* What has happened so far. `size` is set by the caller to sizeof(nsched_stats_t); a newer library
+/* What has happened so far (the struct's own name is not the call's, which in C++ would hide it).
+ * `size` is set by the caller to sizeof(nsched_stats_t); a newer library
  * fills what an older caller knows. Counts are since nsched_open. */
-typedef struct nsched_stats {
+typedef struct nsched_stats_record {
 	size_t size;
 	uint32_t active;           /* 0: idle, see nsched_worthwhile */
 	uint32_t nodes;            /* NUMA nodes that this process may use */

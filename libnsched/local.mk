@@ -42,6 +42,7 @@ core_sys = \
 	libnsched/sys/topo.c libnsched/sys/topo.h \
 	libnsched/sys/nodes.c libnsched/sys/nodes.h \
 	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
+	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
@@ -53,6 +54,7 @@ core_sys = \
 core_root = \
 	libnsched/nsched.c \
 	libnsched/process.c libnsched/process.h \
+	libnsched/probe.c libnsched/probe.h \
 	libnsched/loop.c libnsched/loop.h \
 	libnsched/log.c libnsched/log.h \
 	libnsched/registry.c libnsched/registry.h \

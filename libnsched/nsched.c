@@ -22,6 +22,13 @@ int nsched_worthwhile(nsched_error_t *why)
 	GIVE_BACK(process_worthwhile(why));
 }
 
+int nsched_probe(nsched_source_t *source, size_t size, unsigned most)
+{
+	KEEP_ERRNO;
+	if (!source || size < sizeof *source) return -EINVAL;
+	GIVE_BACK(process_probe(source, size, most));
+}
+
 int nsched_open(const nsched_config_t *config, nsched_t **handle)
 {
 	KEEP_ERRNO;

@@ -9,6 +9,7 @@
 
 #include "launch.h"
 #include "log.h"
+#include "probe.h"
 #include "report.h"
 #include "sys/cpulist.h"
 #include "sys/nodes.h"
@@ -30,6 +31,15 @@ int process_worthwhile(nsched_error_t *why)
 	if (nodes_to_choose("", launch_cpus())) return 1;
 	if (why) snprintf(why->text, sizeof why->text, "one NUMA node: there is nothing to choose (see numactl -H, and the cpuset of this job)");
 	return 0;
+}
+
+/* Under the lock: nobody opens a session, which needs the sources, meanwhile. */
+int process_probe(nsched_source_t *source, size_t size, unsigned most)
+{
+	pthread_mutex_lock(&open_lock);
+	int ret = one.opens && one.pid == getpid() ? -EBUSY : probe_sources(source, size, most);
+	pthread_mutex_unlock(&open_lock);
+	return ret;
 }
 
 /* ---- fork ---------------------------------------------------------------------------------------------- */

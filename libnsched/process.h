@@ -30,6 +30,7 @@ int process_start(struct nsched *handle);
 int process_step(struct nsched *handle);
 int process_report(struct nsched *handle, const char *file);
 int process_stats(struct nsched *handle, nsched_stats_t *stats);
+int process_probe(nsched_source_t *source, size_t size, unsigned most);
 int process_worthwhile(nsched_error_t *why);
 
 #endif

@@ -108,6 +108,7 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "thread_moves", json_integer((json_int_t)t->thread_moves));
 	json_object_set_new(root, "moved_bytes", json_integer((json_int_t)(t->moved_pages << EVIDENCE_PAGE_SHIFT)));
 	json_object_set_new(root, "failed_moves", json_integer((json_int_t)t->failed_moves));
+	json_object_set_new(root, "pages_refused", json_boolean(s->pages_refused));
 	json_object_set_new(root, "reverts", json_integer((json_int_t)t->reverts));
 	json_object_set_new(root, "overhead_permille", json_integer((json_int_t)r->overhead_permille));
 	json_object_set_new(root, "held_back", json_pack("{s:i, s:i, s:i, s:i}", "cost", (int)t->held.cost, "cooldown", (int)t->held.cooldown,

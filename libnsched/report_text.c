@@ -84,6 +84,7 @@ static void print_session(FILE *out, const struct report *r)
 	fprintf(out, "  bound: %u threads, by someone else: %u; %llu bindings in all\n", s->totals.bound, s->totals.fixed,
 	        (unsigned long long)s->totals.bindings);
 	if (r->refused) fprintf(out, "  threads not served for lack of room: %u\n", r->refused);
+	if (s->pages_refused) fprintf(out, "  pages stay: move_pages is refused here (a container's filter?); nsched doctor says what helps\n");
 	print_share(out, "first tenth", history_local_first(&s->history));
 	print_share(out, "last tenth ", history_local_last(&s->history));
 	fprintf(out, "  moved: %llu threads, %.1f MiB of memory; did not go: %llu; taken back: %llu\n", (unsigned long long)t->thread_moves,

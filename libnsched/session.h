@@ -132,6 +132,8 @@ struct session {
 	uint64_t fixed_ns;          /* what the last step cost besides taking in samples and moving */
 
 	struct session_totals totals;
+	unsigned refusals;          /* of move_pages as such, in a row */
+	bool pages_refused;         /* move_pages as such: not tried again */
 	struct history history;
 };
 

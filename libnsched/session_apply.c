@@ -5,6 +5,7 @@
 enum {
 	BATCH = 512,              /* pages asked for and moved at a time: a huge page */
 	APPLY_NS = 1000000000,    /* a step moves for so long at the most: then what was seen is old, and the rest is planned anew */
+	REFUSALS = 3,             /* of the call as such, in a row: then it is not tried any more */
 	LEARN_PAGES = 16,         /* pages that a batch has to move before its time says something */
 	FIXED_PERMILLE = 500,     /* a chunk of which more than this refuses for good is left alone from then on */
 };
@@ -73,6 +74,18 @@ static void look_again(struct session *s, const uint64_t *addr, unsigned n, unsi
 		if (status[i] == -EBUSY && now[i] >= 0 && (unsigned)now[i] == to_os) status[i] = now[i];
 }
 
+/* Not this page, but the call as such is refused (a container's filter), again and again: it will be the next time, too.
+ * Threads go on moving. */
+static void note_refusal(struct session *s, int ret)
+{
+	bool refused = ret == -EPERM || ret == -ENOSYS;
+	s->refusals = refused ? s->refusals + 1 : ret ? s->refusals : 0;
+	if (s->pages_refused || s->refusals < REFUSALS) return;
+	s->pages_refused = true;
+	s->config.move_pages = 0;
+	if (s->config.verbose) log_line("move_pages is refused here (a container's filter?): threads move, pages stay");
+}
+
 /* One batch: of these `n` pages those that are there and elsewhere, `most` of them, go to `to`. */
 static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned most, unsigned to_os, struct outcome *out)
 {
@@ -90,6 +103,7 @@ static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned mo
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 	int ret = s->hands->move(s->hands_state, addr, k, to_os, status);
 	out->ns += s->clock->own_cpu_ns(s->clock_state) - begin;
+	note_refusal(s, ret);
 	if (!ret) look_again(s, addr, k, to_os, status);
 	for (unsigned i = 0; i < k; i++) {
 		if (!ret && status[i] >= 0 && (unsigned)status[i] == to_os) out->moved++;
@@ -138,9 +152,10 @@ static int apply_pages(struct session *s, const struct move *move)
 {
 	struct outcome out = { 0 };
 	uint32_t range = range_of(move), done = 0;
+	if (s->pages_refused) return 0;   /* the rest of the plan that it was found out with */
 	split_ends(s, move);
 	bool policy = false;
-	for (; !policy && done < range && out.moved + out.failed < move->pages; done += BATCH) {
+	for (; !policy && !s->pages_refused && done < range && out.moved + out.failed < move->pages; done += BATCH) {
 		uint64_t page = move->page + done;
 		policy = s->hands->has_policy(s->hands_state, page << EVIDENCE_PAGE_SHIFT) == 1;
 		if (!policy)

@@ -23,6 +23,29 @@ AC_DEFUN([NSCHED_PROBE_LIBOMP], [
   AC_SUBST([OMP_CC])
 ])
 
+# A Fortran compiler that knows C: its module file is for itself only
+AC_DEFUN([NSCHED_PROBE_FORTRAN], [
+  AC_ARG_VAR([FC], [the Fortran compiler])
+  AC_ARG_VAR([FCFLAGS], [its flags])
+  AC_CHECK_PROGS([FC], [gfortran flang-new flang ifx ifort nagfor])
+  : ${FCFLAGS="-g -O2"}
+  cat >conftest.f90 <<NSCHED_END
+program conftest
+  use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t
+  implicit none
+  integer(c_int) :: zero
+  zero = 0
+  if (zero /= 0) stop 1
+end program
+NSCHED_END
+  AS_IF([test -n "$FC" && "$FC" $FCFLAGS conftest.f90 -o conftest.fortran >/dev/null 2>&1 && ./conftest.fortran],
+    [NSCHED_FOUND([fortran])],
+    [FC=; NSCHED_MISSING([fortran], [Debian: gfortran])])
+  rm -f conftest.f90 conftest.fortran conftest.o
+  AC_SUBST([FC])
+  AC_SUBST([FCFLAGS])
+])
+
 # The strict warnings, each only where the compiler knows it
 AC_DEFUN([AX_NSCHED_WARNINGS], [
   WARN_CFLAGS=

@@ -2,14 +2,31 @@ include docs/local.mk
 
 bin_PROGRAMS += tools/nsched
 tools_nsched_SOURCES = \
-	tools/nsched.c tools/command.h tools/cmd_run.c \
+	tools/nsched.c tools/command.h tools/cmd_run.c tools/cmd_doctor.c \
+	tools/doctor_tools.c tools/doctor_measure.c \
 	tools/environment.c tools/environment.h \
 	tools/options_text.c tools/options_text.h \
 	tools/program.c tools/program.h \
 	tools/report_name.c tools/report_name.h \
 	tools/where.c tools/where.h
 tools_nsched_CPPFLAGS = $(AM_CPPFLAGS) -DNSCHED_BINDIR='"$(bindir)"' -DNSCHED_LIBDIR='"$(libdir)"'
-tools_nsched_LDADD = libnsched_config.la
+tools_nsched_LDADD = libnsched_doctor.la libnsched_config.la $(JANSSON_LIBS) -lpthread -ldl
+
+# The doctor, as a convenience library: its tests give it recorded machines. It is not linked with the core, whose
+# libraries `nsched run` need not wait for: it loads it.
+noinst_LTLIBRARIES += libnsched_doctor.la
+libnsched_doctor_la_SOURCES = \
+	tools/doctor.h tools/doctor_find.h \
+	tools/doctor_files.c tools/doctor_files.h \
+	tools/doctor_machine.c tools/doctor_limits.c tools/doctor_process.c tools/doctor_memory.c \
+	tools/doctor_rank.c tools/doctor_job.c tools/doctor_binders.c tools/doctor_remedy.c \
+	tools/doctor_findings.c tools/doctor_find_machine.c tools/doctor_find_threads.c \
+	tools/doctor_find_ranks.c tools/doctor_find_memory.c \
+	tools/doctor_text.c tools/doctor_json.c \
+	libnsched/sys/measured.c libnsched/sys/measured.h \
+	libnsched/sys/cpulist.c libnsched/sys/cpulist.h \
+	libnsched/sys/threads.c libnsched/sys/threads.h
+libnsched_doctor_la_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 
 EXTRA_DIST += quickstart .ci/run build-aux/packages.debian build-aux/packages.sh build-aux/tests.sh build-aux/demo.sh \
 	tests/live/debootstrap-proof

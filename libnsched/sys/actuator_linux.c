@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sys/actuator.h"
+#include "sys/numa_maps.h"
 
 #ifndef MADV_COLD
 #define MADV_COLD 20
@@ -50,6 +51,7 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	(void)state;
 	for (unsigned i = 0; i < n; i += BATCH) {
 		int ret = move_pages(addr + i, n - i < BATCH ? n - i : BATCH, NULL, node_os + i);
+		if (ret == -EPERM || ret == -ENOSYS) return numa_maps_locate(addr, n, node_os);   /* a container's filter */
 		if (ret) return ret;
 	}
 	return 0;

@@ -1,8 +1,11 @@
 # What a user gets, measured: `make check-live`. One after the other, since they measure; some minutes.
-live_tests = tests/live/one-node tests/live/no-syscall tests/live/perf-bench tests/live/main-job
-EXTRA_DIST += $(live_tests) tests/live/run-all tests/live/box.sh tests/live/figures.sh
+live_tests = tests/live/one-node tests/live/no-syscall tests/live/perf-bench tests/live/main-job tests/live/doctor tests/live/sandbox
+check_PROGRAMS += tests/live/crossed
+tests_live_crossed_SOURCES = tests/live/crossed.c
+tests_live_crossed_LDADD = -lpthread
+EXTRA_DIST += $(live_tests) tests/live/doctor-inside tests/live/run-all tests/live/box.sh tests/live/figures.sh
 
-check-live: all $(omp_examples) tests/plugin/test_nosyscall_core
+check-live: all $(omp_examples) tests/plugin/test_nosyscall_core tests/tools/refuse tests/live/crossed
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_tests)
 .PHONY: check-live
 

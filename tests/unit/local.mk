@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/test_mem_sample \
 	tests/unit/test_memory \
 	tests/unit/test_past \
+	tests/unit/test_numa_maps \
 	tests/unit/test_placement \
 	tests/unit/test_plan \
 	tests/unit/test_policy \
@@ -73,6 +74,8 @@ tests_unit_test_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_memory_LDADD = $(unit_libs)
 tests_unit_test_past_CFLAGS = $(unit_cflags)
 tests_unit_test_past_LDADD = $(unit_libs)
+tests_unit_test_numa_maps_CFLAGS = $(unit_cflags)
+tests_unit_test_numa_maps_LDADD = $(unit_libs)
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
@@ -109,3 +112,11 @@ TESTS += tests/unit/test_api
 tests_unit_test_api_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
 tests_unit_test_api_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 endif
+
+# The same from C++
+check_PROGRAMS += tests/unit/test_cplusplus
+TESTS += tests/unit/test_cplusplus
+tests_unit_test_cplusplus_SOURCES = tests/unit/test_cplusplus.cc
+tests_unit_test_cplusplus_CPPFLAGS = -I$(top_srcdir)/include
+tests_unit_test_cplusplus_CXXFLAGS = $(AM_CXXFLAGS) -std=c++11 -Wall -Wextra -Wshadow -pedantic
+tests_unit_test_cplusplus_LDADD = libnsched.la -lpthread

@@ -65,6 +65,46 @@ START_TEST(worthwhile)
 }
 END_TEST
 
+static unsigned threads_now(void)
+{
+	unsigned n = 0;
+	DIR *dir = opendir("/proc/self/task");
+	ck_assert_ptr_nonnull(dir);
+	for (struct dirent *d; (d = readdir(dir));) n += d->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+/* The states are this machine's and kernel's; that each has its reason, or none, is not. */
+START_TEST(probe)
+{
+	enum { MOST = 32 };
+	nsched_source_t source[MOST];
+	nsched_source_t first;
+	errno = ENOTTY;
+	int n = nsched_probe(source, sizeof *source, MOST);
+	ck_assert_int_eq(errno, ENOTTY);
+	ck_assert_int_ge(n, 3);
+	ck_assert_int_le(n, MOST);
+	for (int i = 0; i < n; i++) {
+		ck_assert(source[i].name[0]);
+		ck_assert_int_le(source[i].error, 0);
+		ck_assert_msg(!source[i].error == !source[i].why[0], "%s: %d, \"%s\"", source[i].name, source[i].error, source[i].why);
+	}
+	ck_assert_int_eq(nsched_probe(&first, sizeof first, 1), n);
+	ck_assert_str_eq(first.name, source[0].name);
+	ck_assert_int_eq(nsched_probe(&first, sizeof first, 0), n);
+	ck_assert_int_eq(nsched_probe(NULL, sizeof first, 1), -EINVAL);
+	ck_assert_int_eq(nsched_probe(&first, sizeof first - 1, 1), -EINVAL);
+	ck_assert_uint_eq(threads_now(), 1);
+	nsched_t *handle;
+	ck_assert_int_eq(nsched_open(NULL, &handle), 0);
+	ck_assert_int_eq(nsched_probe(source, sizeof *source, MOST), -EBUSY);
+	ck_assert_int_eq(nsched_close(handle), 0);
+	ck_assert_int_eq(nsched_probe(source, sizeof *source, 0), n);
+}
+END_TEST
+
 /* Every call, with errno as it was, and no thread beside this one. */
 START_TEST(idle)
 {
@@ -348,6 +388,7 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, version);
 	tcase_add_test(tcase, worthwhile);
+	tcase_add_test(tcase, probe);
 	tcase_add_test(tcase, idle);
 	tcase_add_test(tcase, null_arguments);
 	tcase_add_test(tcase, ranges);

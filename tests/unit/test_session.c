@@ -147,6 +147,26 @@ START_TEST(full_node)
 }
 END_TEST
 
+/* The call as such is refused, as in a container: once is enough, and threads are still bound. */
+START_TEST(refused_call)
+{
+	static const int refusals[] = { -EPERM, -ENOSYS };
+	struct scene *s = scene_made(2, 2, 4, 512);
+	s->hands.fail[FAKE_MOVE].error = refusals[_i];
+	s->hands.fail[FAKE_MOVE].times = UINT64_MAX;
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	scene_feed(s);
+	scene_steps(s, 30);
+	ck_assert(s->session.pages_refused);
+	uint64_t calls = s->hands.calls[FAKE_MOVE], moved = s->session.totals.thread_moves;
+	scene_steps(s, 100);
+	ck_assert_uint_eq(s->hands.calls[FAKE_MOVE], calls);
+	ck_assert_uint_eq(s->hands.moved, 0);
+	ck_assert_uint_gt(s->session.totals.bindings + moved, 0);
+	scene_end(s);
+}
+END_TEST
+
 START_TEST(memory_policy)
 {
 	struct scene *s = scene_made(2, 2, 4, 512);
@@ -352,6 +372,7 @@ static void add(TCase *tcase)
 	made_loop(tcase, may_not, quiet);
 	made_loop(tcase, refusing_pages, lasting);
 	tcase_add_test(tcase, full_node);
+	tcase_add_loop_test(tcase, refused_call, 0, 2);
 	tcase_add_test(tcase, memory_policy);
 	tcase_add_test(tcase, absent_pages);
 	tcase_add_test(tcase, budget);
