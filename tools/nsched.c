@@ -10,6 +10,7 @@
 
 static const struct command *const commands[] = {
 	&command_run,
+	&command_sim,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
