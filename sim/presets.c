@@ -30,8 +30,9 @@ static const struct sim_preset presets[] = {
 	{ "westmere32", "node:4 core:8 pu:1", NULL, "node_gbs=12 link_gbs=4", "Molnar's: 4 nodes of 8 CPUs, 64 GB, v3.7" },
 	{ "eight64", "node:8 core:8 pu:1", eight, "node_gbs=25 link_gbs=8", "Hladky's: 8 nodes of 8 cores, two distances" },
 	{ "box", "node:4 core:2 pu:1", NULL,
-	  "local_ns=90 node_gbs=100 link_gbs=100 page_move_ns=300000 step_us=20000 sample_ns=200000 locate_ns=10000 bind_us=1000",
-	  "the emulated machine of the live tests: 4 nodes of 2 CPUs; what nsched does is a hundred times as dear" },
+	  "remote=0.606 node_gbs=0.0076 link_gbs=10 knee=0 noise_hz=1 page_move_ns=300000 step_us=100000 sample_ns=900000 locate_ns=10000 "
+	  "bind_us=1000",
+	  "the emulated machine of the live tests: 4 nodes of 2 CPUs; all that nsched does is a hundred times as dear" },
 	{ "flat8", "node:1 core:8 pu:1", NULL, "", "8 CPUs and one memory" },
 	{ "two16", "node:2 core:8 pu:1", NULL, "", "2 nodes of 8 CPUs" },
 	{ "smt32", "node:2 core:8 pu:2", NULL, "", "2 nodes of 8 cores of 2 hardware threads" },
