@@ -9,7 +9,7 @@ enum { EVENT_TICK, EVENT_NOISE, EVENT_CPU };  /* then one for each CPU, and behi
 
 #define DONE_NS 0.5          /* work below this is done: times are whole ns */
 #define STRETCH_MOST 1000.0
-#define KNEE_POWER 4         /* queues grow late: at 80 % of what is served an access takes knee x 0.4 longer */
+#define KNEE_POWER 2         /* queueing below what is served: at half of it an access takes a quarter of `knee` longer */
 #define ENDLESS 1e18
 
 static uint32_t task_event(const struct engine *e, const struct task *t)

@@ -12,7 +12,7 @@
 #include "pure/nearest.h"
 
 enum {
-	TASKS_MOST = 4096,             /* threads at a time that nsched serves */
+	TASKS_MOST = 32768,            /* threads at a time */
 	SECTIONS_MOST = 64,
 	COUNT_MOST = 1000000000,
 	OPS_MOST = 4096,               /* of a section */
@@ -321,7 +321,7 @@ static int check_whole(const struct workload *w, struct workload_error *error)
 {
 	uint64_t tasks = 0;
 	for (unsigned t = 0; t < w->n_threads; t++) tasks += (uint64_t)w->thread[t].count * (w->process[w->thread[t].process].count ? w->process[w->thread[t].process].count : 1);
-	const char *why = !w->n_threads ? "it has no thread" : tasks > TASKS_MOST ? "it has more than 4096 threads at a time" : NULL;
+	const char *why = !w->n_threads ? "it has no thread" : tasks > TASKS_MOST ? "it has more than 32768 threads at a time" : NULL;
 	for (unsigned i = 0; !why && i < w->n_processes; i++)
 		if (w->process[i].first_thread < 0) why = "a process has no thread";
 	if (why) snprintf(error->text, sizeof error->text, "%s", why);

@@ -5,6 +5,7 @@
 #include "parse.h"
 
 #define TIME_MOST 1e15
+#define BYTES_MOST 1e12    /* of a message */
 enum { COUNT_MOST = 1000000000, BARRIER_MOST = 4096 };
 
 static int take_memory(struct parse *p, unsigned *memory)
@@ -103,15 +104,17 @@ static int take_thread(struct parse *p, unsigned *target)
 	return parse_unknown(p, names, n, "there is no thread of this name here");
 }
 
+static bool at_end(const struct parse *p)
+{
+	struct words w = p->w;
+	return !words_next(&w);
+}
+
 static int take_send(struct parse *p, struct wl_op *op)
 {
 	int ret = take_thread(p, &op->target);
 	op->to = words_take(&p->w, "one") ? TO_ONE : words_take(&p->w, "next") ? TO_NEXT : words_take(&p->w, "previous") ? TO_PREVIOUS : TO_EACH;
-	if (!ret && words_digit(&p->w)) {
-		const char *why;
-		if (number_parse(p->workload, p->w.word, p->w.length, NUMBER_BYTES, &op->bytes, &why)) ret = words_wrong(&p->w, why);
-	}
-	return ret;
+	return ret || at_end(p) ? ret : parse_number(p, NUMBER_BYTES, BYTES_MOST, &op->bytes);
 }
 
 static int take_receive(struct parse *p, struct wl_op *op)
@@ -122,10 +125,7 @@ static int take_receive(struct parse *p, struct wl_op *op)
 static int take_optional_count(struct parse *p, struct wl_op *op, uint64_t most)
 {
 	op->count = 1;
-	struct words before = p->w;
-	if (!words_next(&p->w)) return 0;
-	p->w = before;
-	return parse_count(p, 0, most, &op->count);
+	return at_end(p) ? 0 : parse_count(p, 0, most, &op->count);
 }
 
 static int take_start(struct parse *p, struct wl_op *op)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine.h"
+#include "placed.h"
 
 enum {
 	TOUCH_BATCH = 512,       /* pages touched between two looks at where the thread runs */
@@ -42,6 +43,12 @@ static void part_of(const struct engine *e, const struct task *t, const struct w
 	if (*first + *count > r->pages) *first = r->pages - *count;
 }
 
+static uint32_t make_pages(struct engine *e, const struct task *t, unsigned memory, struct piece *r, uint32_t first, uint32_t count)
+{
+	if (e->placed) return placed_touch(e->placed, e, t, memory, r, first, count);
+	return memory_touch(&e->memory, r, first, count, e->cpu[t->cpu].node);
+}
+
 static enum outcome do_touch(struct engine *e, struct task *t, const struct wl_op *op)
 {
 	struct piece *r = region_of(e, t, op->use[0].memory);
@@ -50,7 +57,7 @@ static enum outcome do_touch(struct engine *e, struct task *t, const struct wl_o
 	part_of(e, t, &op->use[0], r, &first, &count);
 	while (t->step < count && !made) {
 		uint32_t n = count - (uint32_t)t->step < TOUCH_BATCH ? count - (uint32_t)t->step : TOUCH_BATCH;
-		made = memory_touch(&e->memory, r, first + (uint32_t)t->step, n, e->cpu[t->cpu].node);
+		made = make_pages(e, t, op->use[0].memory, r, first + (uint32_t)t->step, n);
 		t->step += n;
 	}
 	if (t->step >= count) {
@@ -76,7 +83,7 @@ static bool resolve(struct engine *e, struct task *t, const struct wl_op *op)
 		}
 		struct window *w = t->use[u];
 		if (!w) return false;
-		if (w->present < w->count) made += memory_touch(&e->memory, r, w->first, w->count, e->cpu[t->cpu].node);
+		if (w->present < w->count) made += make_pages(e, t, op->use[u].memory, r, w->first, w->count);
 	}
 	t->resolved = op;
 	t->cold_ns += made * e->machine->params.touch_ns;
@@ -286,6 +293,8 @@ static struct task *new_task(struct engine *e, struct process *p, unsigned secti
 	p->member[section][index] = t;
 	p->many |= ++p->tasks > 1;
 	e->alive++;
+	unsigned node = e->placed ? placed_node(e->placed, e, t) : PLACED_FREE;
+	if (node != PLACED_FREE) t->nodes = 1ull << node;
 	if (e->born) e->born(e->watch_arg, t);
 	return t;
 }

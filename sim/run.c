@@ -61,8 +61,8 @@ void sim_run(struct sim_run *run)
 	struct engine *e = engine_new(run->machine, run->workload, run->seed);
 	struct trace trace = { .join = j };
 	run->result = (struct sim_result){ .error = -ENOMEM };
-	if (j && e) run->result.error = placed_use(run->placed, e);
-	if (j && e && !run->result.error) run->result.error = join_begin(j, e, &run->config, run->seed);
+	if (e) e->placed = run->placed;
+	if (j && e) run->result.error = join_begin(j, e, &run->config, run->seed);
 	if (j && e && !run->result.error) {
 		join_run(j, run->trace ? print_trace : NULL, &trace);
 		collect(&run->result, j);
@@ -77,7 +77,7 @@ void sim_run(struct sim_run *run)
 
 struct pool {
 	pthread_mutex_t lock;   /* protects next and ended, and the calls of `done` */
-	struct sim_run *runs;
+	struct sim_run *const *runs;
 	unsigned n, next, ended;
 	void (*done)(void *arg, double share);
 	void *arg;
@@ -88,7 +88,7 @@ static void *work(void *arg)
 	struct pool *p = arg;
 	pthread_mutex_lock(&p->lock);
 	while (p->next < p->n) {
-		struct sim_run *run = &p->runs[p->next++];
+		struct sim_run *run = p->runs[p->next++];
 		pthread_mutex_unlock(&p->lock);
 		sim_run(run);
 		pthread_mutex_lock(&p->lock);
@@ -101,7 +101,7 @@ static void *work(void *arg)
 
 enum { JOBS_MOST = 64 };
 
-void sim_run_all(struct sim_run *runs, unsigned n, unsigned jobs, void (*done)(void *arg, double share), void *arg)
+void sim_run_each(struct sim_run *const *runs, unsigned n, unsigned jobs, void (*done)(void *arg, double share), void *arg)
 {
 	struct pool pool = { .runs = runs, .n = n, .done = done, .arg = arg };
 	pthread_t thread[JOBS_MOST];
@@ -112,6 +112,17 @@ void sim_run_all(struct sim_run *runs, unsigned n, unsigned jobs, void (*done)(v
 	work(&pool);
 	while (started) pthread_join(thread[--started], NULL);
 	pthread_mutex_destroy(&pool.lock);
+}
+
+void sim_run_all(struct sim_run *runs, unsigned n, unsigned jobs, void (*done)(void *arg, double share), void *arg)
+{
+	struct sim_run **each = malloc(n * sizeof(*each));
+	for (unsigned i = 0; i < n; i++) {
+		if (each) each[i] = &runs[i];
+		else runs[i].result.error = -ENOMEM;
+	}
+	if (each) sim_run_each(each, n, jobs, done, arg);
+	free(each);
 }
 
 static void add(struct sim_result *sum, const struct sim_result *r, double part)

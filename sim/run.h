@@ -37,6 +37,9 @@ void sim_run(struct sim_run *run);
 /* All of them, `jobs` at a time; `done` (NULL: none) is told how many have ended, one call at a time. */
 void sim_run_all(struct sim_run *runs, unsigned n, unsigned jobs, void (*done)(void *arg, double share), void *arg);
 
+/* The same of runs that do not lie side by side. */
+void sim_run_each(struct sim_run *const *runs, unsigned n, unsigned jobs, void (*done)(void *arg, double share), void *arg);
+
 struct sim_summary {
 	double mean, deviation, least, most;   /* of the metric */
 	struct sim_result average;             /* each field over all runs; error and stuck_line of the first that has one */

@@ -6,15 +6,18 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "oracle.h"
 #include "pure/nearest.h"
 #include "pure/policy.h"
 #include "run.h"
 #include "sim_output.h"
 
-enum { POLICIES_MOST = 32, SEEDS_MOST = 10000 };
+enum { POLICIES_MOST = 32, SEEDS_MOST = 10000, ORACLE_RUNS = 200 };
+
+enum argument { NO_ARGUMENT, WITH_ARGUMENT, MAYBE_ARGUMENT /* only as --name=VALUE */ };
 
 struct sim {
-	const char *machine, *workload, *policies;
+	const char *machine, *workload, *policies, *table;
 	struct nsched_config config;
 	struct sim_machine m;
 	struct workload w;
@@ -22,7 +25,8 @@ struct sim {
 	unsigned n_set;
 	unsigned long seeds, seed, jobs;
 	double perturb;
-	bool json, trace, list, help, oracle;
+	bool json, trace, list, help;
+	unsigned long oracle;   /* placements tried for it; 0: it is not looked for */
 	char name[POLICIES_MOST][WORKLOAD_NAME];
 	unsigned n_policies;
 };
@@ -32,11 +36,11 @@ struct sim {
 static int take_machine(struct sim *s, const char *value) { s->machine = value; return 0; }
 static int take_workload(struct sim *s, const char *value) { s->workload = value; return 0; }
 static int take_policies(struct sim *s, const char *value) { s->policies = value; return 0; }
+static int take_table(struct sim *s, const char *value) { s->table = value; return 0; }
 static int take_json(struct sim *s, const char *value) { (void)value; s->json = true; return 0; }
 static int take_trace(struct sim *s, const char *value) { (void)value; s->trace = true; return 0; }
 static int take_list(struct sim *s, const char *value) { (void)value; s->list = true; return 0; }
 static int take_help(struct sim *s, const char *value) { (void)value; s->help = true; return 0; }
-static int take_oracle(struct sim *s, const char *value) { (void)value; s->oracle = true; return 0; }
 
 static int whole(const char *name, const char *value, unsigned long least, unsigned long most, unsigned long *number)
 {
@@ -51,6 +55,12 @@ static int whole(const char *name, const char *value, unsigned long least, unsig
 static int take_seeds(struct sim *s, const char *value) { return whole("--seeds", value, 1, SEEDS_MOST, &s->seeds); }
 static int take_seed(struct sim *s, const char *value) { return whole("--seed", value, 0, 4294967295ul, &s->seed); }
 static int take_jobs(struct sim *s, const char *value) { return whole("--jobs", value, 1, 64, &s->jobs); }
+
+static int take_oracle(struct sim *s, const char *value)
+{
+	s->oracle = ORACLE_RUNS;
+	return value ? whole("--oracle", value, 1, 1000000, &s->oracle) : 0;
+}
 
 static int take_perturb(struct sim *s, const char *value)
 {
@@ -88,30 +98,32 @@ static int take_option(struct sim *s, const char *value)
 
 static const struct flag {
 	const char *name;
-	bool argument;
+	enum argument argument;
 	int (*take)(struct sim *s, const char *value);
 	const char *help;
 } flags[] = {
-	{ "--machine", true, take_machine, "--machine M         a preset, a file of lstopo (M.xml), or \"node:4 core:2 pu:1\"" },
-	{ "--workload", true, take_workload, "--workload W        one that comes with nsched, or a file; W:NAME=VALUE,... sets its parameters" },
-	{ "--policy", true, take_policies, "--policy P,Q,...    the policies (default: stay,joint)" },
-	{ "--seeds", true, take_seeds, "--seeds N           runs of each, with seeds that follow each other (default 5)" },
-	{ "--seed", true, take_seed, "--seed N            the first seed (default 1)" },
-	{ "--oracle", false, take_oracle, "--oracle            also look for the best placement that could have been" },
-	{ "--perturb", true, take_perturb, "--perturb SHARE     the machine differs from what is said of it by up to SHARE, by chance" },
-	{ "--set", true, take_set, "--set NAME=VALUE    a parameter of the machine; may be repeated" },
-	{ "--option", true, take_option, "--option NAME=VALUE an option of nsched's, as for nsched run; may be repeated" },
-	{ "--jobs", true, take_jobs, "--jobs N            runs at a time (default: one for each CPU)" },
-	{ "--json", false, take_json, "--json              print JSON" },
-	{ "--trace", false, take_trace, "--trace             print a line for each simulated second" },
-	{ "--list", false, take_list, "--list              machines, their parameters, and workloads" },
-	{ "--help", false, take_help, "--help              this text" },
+	{ "--machine", WITH_ARGUMENT, take_machine, "--machine M         a preset, a file of lstopo (M.xml), or \"node:4 core:2 pu:1\"" },
+	{ "--workload", WITH_ARGUMENT, take_workload, "--workload W        one that comes with nsched, or a file; W:NAME=VALUE,... sets its parameters" },
+	{ "--policy", WITH_ARGUMENT, take_policies, "--policy P,Q,...    the policies (default: stay,joint)" },
+	{ "--table", WITH_ARGUMENT, take_table, "--table T           a published table beside the simulated one; --list has them" },
+	{ "--seeds", WITH_ARGUMENT, take_seeds, "--seeds N           runs of each, with seeds that follow each other (default 5)" },
+	{ "--seed", WITH_ARGUMENT, take_seed, "--seed N            the first seed (default 1)" },
+	{ "--oracle", MAYBE_ARGUMENT, take_oracle, "--oracle[=N]        also look for the best placement that could have been, in N tries (default 200)" },
+	{ "--perturb", WITH_ARGUMENT, take_perturb, "--perturb SHARE     the machine differs from what is said of it by up to SHARE, by chance" },
+	{ "--set", WITH_ARGUMENT, take_set, "--set NAME=VALUE    a parameter of the machine; may be repeated" },
+	{ "--option", WITH_ARGUMENT, take_option, "--option NAME=VALUE an option of nsched's, as for nsched run; may be repeated" },
+	{ "--jobs", WITH_ARGUMENT, take_jobs, "--jobs N            runs at a time (default: one for each CPU)" },
+	{ "--json", NO_ARGUMENT, take_json, "--json              print JSON" },
+	{ "--trace", NO_ARGUMENT, take_trace, "--trace             print a line for each simulated second" },
+	{ "--list", NO_ARGUMENT, take_list, "--list              machines, their parameters, and workloads" },
+	{ "--help", NO_ARGUMENT, take_help, "--help              this text" },
 };
 enum { FLAGS = sizeof flags / sizeof *flags };
 
 static void usage(FILE *file)
 {
 	fputs("usage: nsched sim --machine M --workload W [--policy P,Q,...] [OPTIONS]\n"
+	      "       nsched sim --table T [OPTIONS]\n"
 	      "       nsched sim --list\n"
 	      "\n"
 	      "Runs a workload on a simulated machine under nsched's policies, and compares them.\n"
@@ -137,12 +149,12 @@ static int take_flag(struct sim *s, int argc, char **argv, int *i)
 	for (size_t k = 0; k < FLAGS; k++) {
 		if (strcmp(flags[k].name, name)) continue;
 		const char *value = sign ? sign + 1 : NULL;
-		if (!flags[k].argument && value) {
+		if (flags[k].argument == NO_ARGUMENT && value) {
 			complain("%s takes no value", name);
 			return COMMAND_USAGE;
 		}
-		if (flags[k].argument && !value && *i + 1 < argc) value = argv[++*i];
-		if (flags[k].argument && !value) {
+		if (flags[k].argument == WITH_ARGUMENT && !value && *i + 1 < argc) value = argv[++*i];
+		if (flags[k].argument == WITH_ARGUMENT && !value) {
 			complain("%s: a value is missing", name);
 			return COMMAND_USAGE;
 		}
@@ -230,8 +242,34 @@ static struct sim_run *make_runs(const struct sim *s)
 	return runs;
 }
 
+static int find_oracle(const struct sim *s, const struct sim_run *like, struct sim_report *r, char how[ORACLE_HOW])
+{
+	struct placed best;
+	struct sim_run *runs = calloc(s->seeds, sizeof *runs);
+	if (!runs || oracle_search(like, (unsigned)s->oracle, (unsigned)s->jobs, &best, how, sim_progress, NULL)) {
+		free(runs);
+		return COMMAND_BROKEN;
+	}
+	for (unsigned k = 0; k < s->seeds; k++) {
+		runs[k] = *like;
+		runs[k].seed = s->seed + k;
+		runs[k].placed = &best;
+		runs[k].trace = false;
+		runs[k].config.sample_hz = 0;
+		nsched_error_t error;
+		if (nsched_config_set(&runs[k].config, "policy", "stay", &error) < 0) return COMMAND_BROKEN;
+	}
+	sim_run_all(runs, (unsigned)s->seeds, (unsigned)s->jobs, NULL, NULL);
+	r->oracle_summary = sim_summarize(runs, (unsigned)s->seeds);
+	r->oracle = how;
+	free(best.node);
+	free(runs);
+	return 0;
+}
+
 static int report(const struct sim *s, const struct sim_run *runs)
 {
+	char how[ORACLE_HOW];
 	struct sim_row row[POLICIES_MOST];
 	const struct sim_row *stay = NULL;
 	int result = 0;
@@ -243,6 +281,7 @@ static int report(const struct sim *s, const struct sim_run *runs)
 	for (unsigned p = 0; stay && p < s->n_policies; p++)
 		row[p].ratio = sim_ratio(s->w.metric, row[p].summary.mean, stay->summary.mean);
 	struct sim_report r = { .machine = &s->m, .workload = &s->w, .seeds = (unsigned)s->seeds, .row = row, .n_rows = s->n_policies };
+	if (!result && s->oracle) result = find_oracle(s, runs, &r, how);
 	if (!result && s->json) result = sim_print_json(&r, stdout) ? COMMAND_BROKEN : 0;
 	else if (!result) sim_print_text(&r, stdout);
 	return result;
@@ -259,6 +298,39 @@ static int run_them(struct sim *s)
 	int result = report(s, runs);
 	free(runs);
 	return result;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------ */
+
+static int no_table(const char *name)
+{
+	const char *names[32], *nearest;
+	size_t n = 0;
+	for (; table_at((unsigned)n) && n < 32; n++) names[n] = table_at((unsigned)n)->name;
+	nearest = nearest_name(name, names, n);
+	if (nearest) complain("there is no table \"%s\"; did you mean %s?", name, nearest);
+	else complain("there is no table \"%s\"; see nsched sim --list", name);
+	return COMMAND_USAGE;
+}
+
+/* All tables of the name: one that has two measures is two. */
+static int run_tables(const struct sim *s)
+{
+	struct table_setup setup = { .config = &s->config, .set = s->set, .n_set = s->n_set, .perturb = s->perturb, .seeds = s->seeds, .seed = s->seed,
+	                             .jobs = s->jobs };
+	static struct table_result result;
+	char error[SIM_ERROR];
+	if (!table_find(s->table)) return no_table(s->table);
+	for (unsigned i = 0; table_at(i); i++) {
+		if (strcmp(table_at(i)->name, s->table)) continue;
+		if (table_run(table_at(i), &setup, &result, error, sim_progress, NULL)) {
+			complain("%s", error);
+			return COMMAND_USAGE;
+		}
+		if (!s->json) sim_print_table(&result, stdout);
+		else if (sim_print_table_json(&result, stdout)) return COMMAND_BROKEN;
+	}
+	return 0;
 }
 
 static int sim_main(int argc, char **argv)
@@ -278,6 +350,7 @@ static int sim_main(int argc, char **argv)
 		else sim_print_list(stdout);
 		return 0;
 	}
+	if (s.table) return run_tables(&s);
 	result = split_policies(&s);
 	if (!result) result = load(&s);
 	if (!result) result = run_them(&s);

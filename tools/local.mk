@@ -3,7 +3,7 @@ include docs/local.mk
 bin_PROGRAMS += tools/nsched
 tools_nsched_SOURCES = \
 	tools/nsched.c tools/command.h tools/cmd_run.c tools/cmd_sim.c \
-	tools/sim_output.h tools/sim_text.c tools/sim_json.c \
+	tools/sim_output.h tools/sim_text.c tools/sim_json.c tools/sim_table.c \
 	tools/environment.c tools/environment.h \
 	tools/options_text.c tools/options_text.h \
 	tools/program.c tools/program.h \

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "run.h"
+#include "table_run.h"
 
 /* One policy's runs. */
 struct sim_row {
@@ -25,6 +26,9 @@ struct sim_report {
 
 void sim_print_text(const struct sim_report *report, FILE *file);
 int sim_print_json(const struct sim_report *report, FILE *file);
+
+void sim_print_table(const struct table_result *result, FILE *file);
+int sim_print_table_json(const struct table_result *result, FILE *file);
 
 /* Machines, workloads and parameters. */
 void sim_print_list(FILE *file);

@@ -80,6 +80,8 @@ void sim_print_list(FILE *file)
 		fprintf(file, "  %-17s %s%s%s (%g, %g..%g)\n", p->name, p->help, *p->unit ? ", in " : "", p->unit, p->value, p->least, p->most);
 	}
 	list_workloads(file);
+	fprintf(file, "\ntables\n\n");
+	for (unsigned i = 0; table_at(i); i++) fprintf(file, "  %-17s %s\n", table_at(i)->name, table_at(i)->about);
 }
 
 void sim_progress(void *arg, double share)
