@@ -366,8 +366,7 @@ unsigned engine_stuck_line(const struct engine *e)
 {
 	for (unsigned i = 0; i < e->n_tasks; i++) {
 		const struct task *t = e->task[i];
-		if (t->kind == TASK_PROGRAM && (t->state == TASK_BLOCKED || t->spinning) && t->section->n_ops)
-			return t->section->op[t->pc ? t->pc - 1 : 0].line;
+		if (t->kind == TASK_PROGRAM && (t->state == TASK_BLOCKED || t->spinning) && t->at) return t->at->line;
 	}
 	return 0;
 }

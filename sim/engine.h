@@ -67,7 +67,8 @@ struct task {
 	struct task *wait_next;  /* in a barrier or before a full inbox */
 	struct task *senders;    /* that wait for room in its inbox */
 	unsigned inbox, inbox_first;
-	bool receiving;
+	bool receiving, paid;    /* waits for a message; has done the work of sending one */
+	const struct wl_op *at;  /* the line that it is at */
 	uint16_t from[INBOX];    /* nodes of those who sent */
 
 	/* its burst: what it computes until the next thing happens */

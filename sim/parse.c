@@ -99,6 +99,7 @@ static int add_process(struct parse *p)
 	if (!ret && words_take(&p->w, "count")) ret = parse_count(p, 0, TASKS_MOST, &count);
 	if (ret) return ret;
 	new->count = (unsigned)count;
+	new->aside = words_take(&p->w, "aside");
 	w->n_processes++;
 	return words_end(&p->w);
 }
@@ -322,8 +323,12 @@ static int check_whole(const struct workload *w, struct workload_error *error)
 	uint64_t tasks = 0;
 	for (unsigned t = 0; t < w->n_threads; t++) tasks += (uint64_t)w->thread[t].count * (w->process[w->thread[t].process].count ? w->process[w->thread[t].process].count : 1);
 	const char *why = !w->n_threads ? "it has no thread" : tasks > TASKS_MOST ? "it has more than 32768 threads at a time" : NULL;
-	for (unsigned i = 0; !why && i < w->n_processes; i++)
+	bool work = false;
+	for (unsigned i = 0; !why && i < w->n_processes; i++) {
 		if (w->process[i].first_thread < 0) why = "a process has no thread";
+		work |= w->process[i].count && !w->process[i].aside;
+	}
+	if (!why && !work) why = "no process is there at the start, or all stand aside";
 	if (why) snprintf(error->text, sizeof error->text, "%s", why);
 	return why ? -EINVAL : 0;
 }
@@ -336,8 +341,10 @@ int workload_parse(struct workload *w, const char *text, size_t bytes, const cha
 	*error = (struct workload_error){ 0 };
 	words_init(&p.w, text, bytes, &wrong);
 	int ret = first_pass(&p);
-	words_init(&p.w, text, bytes, &wrong);
-	if (!ret) ret = second_pass(&p);
+	if (!ret) {
+		words_init(&p.w, text, bytes, &wrong);
+		ret = second_pass(&p);
+	}
 	if (ret) {
 		error->line = wrong.line;
 		snprintf(error->text, sizeof error->text, "%s", ret == -ENOMEM ? "no memory" : wrong.text);

@@ -111,7 +111,7 @@ static unsigned node_of_page(const struct placed *p, const struct engine *e, con
 	const struct workload *w = p->workload;
 	const struct wl_memory *m = &w->memory[memory];
 	unsigned own = placed_node(p, e, t);
-	int slices = user_section(w, memory, true), all = user_section(w, memory, false);
+	int slices = p->even ? -1 : user_section(w, memory, true), all = user_section(w, memory, false);
 	if (m->scope == SCOPE_THREAD || (slices < 0 && all < 0)) return own;
 	const struct wl_thread *s = &w->thread[slices >= 0 ? slices : all];
 	const struct process *process = t->process;

@@ -22,6 +22,7 @@ struct placed {
 	unsigned fixed;        /* of them, for threads that are there from the start */
 	uint8_t *node;         /* of each */
 	unsigned nodes;        /* below this */
+	bool even;             /* all memory evenly over the nodes of its process's threads, slices too */
 };
 
 enum { PLACED_FREE = 0xff };

@@ -215,7 +215,7 @@ static void wait_for_room(struct task *t, struct task *to)
 	t->state = TASK_BLOCKED;
 }
 
-/* One message a burst, so that others come between. */
+/* One message a burst, so that others come between; it is there when the burst is over. */
 static enum outcome do_send(struct engine *e, struct task *t, const struct wl_op *op)
 {
 	uint64_t n = op->to == TO_EACH ? e->workload->thread[op->target].count : 1;
@@ -225,16 +225,18 @@ static enum outcome do_send(struct engine *e, struct task *t, const struct wl_op
 			wait_for_room(t, to);
 			return STOP;
 		}
+		if (to && !t->paid) {
+			t->paid = true;
+			t->left = e->machine->params.message_ns + op->bytes / e->machine->params.refill_gbs;
+			return COMPUTE;
+		}
+		t->paid = false;
 		t->step++;
-		if (!to) continue;
-		deliver(e, to, e->cpu[t->cpu].node, op->bytes);
-		t->left = e->machine->params.message_ns + op->bytes / e->machine->params.refill_gbs;
-		if (t->step < n) return COMPUTE;
-		break;
+		if (to) deliver(e, to, e->cpu[t->cpu].node, op->bytes);
 	}
 	t->step = 0;
 	t->pc++;
-	return t->left > 0 ? COMPUTE : GO_ON;
+	return GO_ON;
 }
 
 /* A receiver has room, or is gone. */
@@ -292,7 +294,7 @@ static struct task *new_task(struct engine *e, struct process *p, unsigned secti
 	t->parent = UINT32_MAX;
 	p->member[section][index] = t;
 	p->many |= ++p->tasks > 1;
-	e->alive++;
+	e->alive += !p->section->aside;
 	unsigned node = e->placed ? placed_node(e->placed, e, t) : PLACED_FREE;
 	if (node != PLACED_FREE) t->nodes = 1ull << node;
 	if (e->born) e->born(e->watch_arg, t);
@@ -427,9 +429,11 @@ static enum outcome end(struct engine *e, struct task *t)
 	unsigned section = section_of(e, t);
 	t->state = TASK_DONE;
 	t->ended = e->now;
-	e->alive--;
-	e->counts.tasks++;
-	e->counts.task_ns += t->cpu_ns;
+	if (!p->section->aside) {
+		e->alive--;
+		e->counts.tasks++;
+		e->counts.task_ns += t->cpu_ns;
+	}
 	if (e->died) e->died(e->watch_arg, t);
 	p->member[section][t->index] = NULL;
 	let_senders(e, t, UINT32_MAX);
@@ -464,6 +468,7 @@ static enum outcome do_end(struct task *t, const struct wl_op *op)
 
 static enum outcome do_line(struct engine *e, struct task *t, const struct wl_op *op)
 {
+	t->at = op;
 	switch (op->verb) {
 	case DO_TOUCH: return do_touch(e, t, op);
 	case DO_RUN: return do_run(e, t, op);

@@ -51,6 +51,10 @@ static int prepare_cell(struct batch *b, const struct table_result *r, const str
 	int rule = rule_of(r->column[column]), ret = 0;
 	nsched_error_t wrong;
 	if (rule >= 0) ret = oracle_rule(&b->workload[row], &b->machine.known, (enum oracle_rule)rule, &b->placed[row][column]);
+	/* who binds processes to nodes by hand leaves their memory to the first touch, from any of these nodes */
+	unsigned processes = 0;
+	for (unsigned i = 0; i < b->workload[row].n_processes; i++) processes += b->workload[row].process[i].count;
+	b->placed[row][column].even = rule == ORACLE_BLOCKS && processes > 1;
 	for (unsigned long k = 0; !ret && k < b->seeds; k++) {
 		struct sim_run *run = runs_of(b, r, row, column) + k;
 		*run = (struct sim_run){ .machine = &b->machine, .workload = &b->workload[row], .config = *setup->config, .seed = setup->seed + k };

@@ -21,24 +21,24 @@ static const struct table_row focht[] = {
 	{ "user time 16", "numa_test:N=16", 1, { 33.80, 32.04, 31.80, 31.80, 31.76 }, { 0 } },
 	{ "user time 32", "numa_test:N=32", 1, { 37.44, 33.86, 33.58, 33.20, 33.26 }, { 0 } },
 	{ "user time 64", "numa_test:N=64", 1, { 38.73, 34.61, 34.41, 33.37, 33.40 }, { 0 } },
-	{ "kernbench", "kernbench:jobs=24", 0, { 93.78, 93.47, 92.67, 93.19, 93.63 }, { .43, 1.57, 1.08, 1.45, 1.00 } },
+	{ "kernbench", "kernbench:jobs=24,ms=4300", 0, { 93.78, 93.47, 92.67, 93.19, 93.63 }, { .43, 1.57, 1.08, 1.45, 1.00 } },
 };
 
 static const struct table_row bligh[] = {
-	{ "kernbench", "kernbench:jobs=32", 0, { 20.012, 19.57 }, { 0 } },
-	{ "schedbench 64", "schedbench:N=64", 0, { 608.81, 230.49 }, { 0 } },
-	{ "user time 64", "schedbench:N=64", 1, { 147.16, 56.46 }, { 0 } },
+	{ "kernbench", "kernbench:jobs=32,ms=770", 0, { 20.012, 19.57 }, { 0 } },
+	{ "schedbench 64", "schedbench:N=64,rounds=30", 0, { 608.81, 230.49 }, { 0 } },
+	{ "user time 64", "schedbench:N=64,rounds=30", 1, { 147.16, 56.46 }, { 0 } },
 };
 
 static const struct table_row theurer[] = {
-	{ "make -j4", "kernbench:jobs=4", 0, { 56.523, 53.088 }, { 0 } },
+	{ "make -j4", "kernbench:jobs=4,ms=580", 0, { 56.523, 53.088 }, { 0 } },
 };
 
 static const struct table_row molnar[] = {
 	{ "numa01", "numa01", 0, { 340.3, 216.9, 166.6 }, { 1.05, 18.0 } },
 	{ "numa01_THREAD_ALLOC", "numa01-thread-alloc", 0, { 425.1, 118.7, 200.56 }, { 4.4, .58 } },
 	{ "numa02", "numa02", 0, { 56.1, 17.0, 14.9 }, { .40, .03 } },
-	{ "numa02_SMT", "numa02:threads=16", 0, { 56.1, 17.3, 14.6 }, { .24, .15 } },
+	{ "numa02_SMT", "numa02:threads=16,MBs=1900", 0, { 56.1, 17.3, 14.6 }, { .24, .15 } },
 };
 
 static const struct table_row molnar_rates[] = {

@@ -67,6 +67,7 @@ struct wl_thread {
 struct wl_process {
 	char name[WORKLOAD_NAME];
 	unsigned count;          /* there at the start */
+	bool aside;              /* only disturbs: neither waited for nor counted */
 	int first_thread;        /* -1: none yet */
 	unsigned memories, thread_memories; /* slots of scope process, and thread */
 };
