@@ -338,17 +338,17 @@ static bool is_stuck(const struct engine *e)
 static void advance(struct engine *e, uint64_t until, const bool *stop)
 {
 	if (e->workload->limit_ns > 0 && (double)until > e->workload->limit_ns) until = (uint64_t)e->workload->limit_ns;
-	while (!(stop && *stop) && heap_time(&e->heap) <= until && !engine_done(e)) {
+	while (!*stop && heap_time(&e->heap) <= until && !engine_done(e)) {
 		e->now = heap_time(&e->heap);
 		handle(e, e->heap.entry[0].id);
 		if (is_stuck(e)) e->stuck = true;
 	}
-	if (!stop && !engine_done(e) && e->now < until) e->now = until;
+	if (!*stop && !engine_done(e) && e->now < until && until != HEAP_NEVER - 1) e->now = until;
 }
 
 void engine_run(struct engine *e, uint64_t until)
 {
-	advance(e, until, NULL);
+	advance(e, until, &e->called);
 	for (unsigned c = 0; c < e->n_cpus; c++) engine_settle(e, c);
 }
 

@@ -39,7 +39,6 @@ struct process {
 	struct piece **region;  /* by slot */
 	struct barrier *barrier; /* one for each thread section of the workload */
 	struct task ***member;   /* its tasks, by section and index; NULL: not started, or ended */
-	bool many;               /* has had two threads at a time */
 };
 
 struct barrier {
@@ -67,6 +66,8 @@ struct task {
 	struct task *wait_next;  /* in a barrier or before a full inbox */
 	struct task *senders;    /* that wait for room in its inbox */
 	unsigned inbox, inbox_first;
+	bool pinned;             /* by itself, to the one node of `nodes` */
+	uint64_t nodes_before;
 	bool receiving, paid;    /* waits for a message; has done the work of sending one */
 	const struct wl_op *at;  /* the line that it is at */
 	uint16_t from[INBOX];    /* nodes of those who sent */
@@ -123,7 +124,7 @@ struct engine {
 	struct task *acting;     /* what it does next is being found: its CPU is not to be given away */
 	bool helper_done;
 	unsigned alive, asleep, runnable, spinning;   /* of the program's tasks */
-	bool stuck;
+	bool stuck, called;      /* called: a process has begun, and has not run yet: somebody may want to place it */
 	struct process **process;
 	unsigned n_processes, room_processes;
 	unsigned *first_process; /* of each section, those from the start */
@@ -155,7 +156,7 @@ void engine_free(struct engine *engine);
 /* The processes that are there from the start. */
 void engine_begin(struct engine *engine);
 
-/* Lets time pass until `until`, or until the workload has ended, or can't go on. */
+/* Lets time pass until `until`, or until the workload has ended, can't go on, or has called; the caller takes that back. */
 void engine_run(struct engine *engine, uint64_t until);
 bool engine_done(const struct engine *engine);
 

@@ -43,12 +43,21 @@ static void all_cpus(const struct join *j, struct cpu_mask *mask)
 	for (unsigned c = 0; c < j->engine->n_cpus; c++) mask_add(mask, j->engine->machine->known.cpu[c].os);
 }
 
+static void node_cpus(const struct join *j, uint64_t nodes, struct cpu_mask *mask)
+{
+	const struct engine *e = j->engine;
+	mask_clear(mask);
+	for (unsigned c = 0; c < e->n_cpus; c++)
+		if (nodes >> e->cpu[c].node & 1) mask_add(mask, e->machine->known.cpu[c].os);
+}
+
 static int get_mask(void *state, pid_t tid, struct cpu_mask *mask)
 {
 	struct join *j = state;
 	const struct watcher *w = join_watcher(j, tid);
 	if (!w) return -ESRCH;
-	if (w->task->mask) *mask = *w->task->mask;
+	if (w->task->pinned) node_cpus(j, w->task->nodes, mask);
+	else if (w->task->mask) *mask = *w->task->mask;
 	else all_cpus(j, mask);
 	return 0;
 }
@@ -58,7 +67,7 @@ static int set_mask(void *state, pid_t tid, const struct cpu_mask *mask)
 	struct join *j = state;
 	if (!join_watcher(j, tid)) return -ESRCH;
 	join_spend(j, 1000 * j->engine->machine->params.bind_us);
-	const struct watcher *w = join_watcher(j, tid);
+	const struct watcher *w = join_watcher(j, tid);   /* it may have ended meanwhile */
 	if (!w) return -ESRCH;
 	os_allow(j->engine, w->task, mask);
 	return 0;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define LOAD_NS 500000000ull     /* as session_threads.c: the time over which a thread's load is taken */
-#define SERVED_CPU_NS 500000000  /* a process with one thread is left alone until it has used so much */
 #define CONVERGED 0.95           /* so many of the pages lie with their users, */
 #define LOST 0.90                /* until it is less than this */
 
@@ -70,7 +69,7 @@ static void look(struct join *j, struct watcher *w)
 	const struct engine *e = j->engine;
 	const struct task *t = w->task;
 	struct nsched_thread *thread = w->thread;
-	thread->node = t->last_cpu == NO_CPU ? REGISTRY_NO_NODE : e->cpu[t->cpu].node;
+	thread->node = t->cpu == NO_CPU ? REGISTRY_NO_NODE : e->cpu[t->cpu].node;
 	uint64_t passed = e->now - w->looked_ns;
 	if (passed < LOAD_NS) return;
 	thread->load = (float)(t->cpu_ns - w->looked_cpu) / (float)passed;
@@ -84,8 +83,7 @@ static void look_at_threads(struct join *j)
 	for (unsigned i = j->first_watcher; i < j->n_watchers; i++) {
 		struct watcher *w = j->watcher[i];
 		if (!w || !w->task) continue;
-		const struct process *p = w->task->process;
-		if (!w->thread && (p->many || p->cpu_ns >= SERVED_CPU_NS)) {
+		if (!w->thread) {
 			w->thread = registry_add(&j->registry, (pid_t)i + 1, true);
 			w->looked_ns = j->engine->now;
 			w->looked_cpu = w->task->cpu_ns;
@@ -146,10 +144,12 @@ int join_begin(struct join *j, struct engine *engine, const struct nsched_config
 	return 0;
 }
 
-static void step(struct join *j)
+/* `called`: not in its turn, but since a process is about to begin. A launcher does that then and there; no step of the helper's
+ * is charged for it. */
+static void step(struct join *j, bool called)
 {
 	look_at_threads(j);
-	j->step_due = true;
+	j->step_due = !called;
 	if (session_step(&j->session) < 0) j->failed = true;
 	if (j->step_due) join_spend(j, 1000 * j->engine->machine->params.step_us);   /* nothing was looked at */
 	double local = join_local_pages(j);
@@ -163,13 +163,18 @@ void join_run(struct join *j, void (*progress)(void *arg, double ns), void *arg)
 	struct engine *e = j->engine;
 	bool worthwhile = machine_worthwhile(&e->machine->known);
 	if (!worthwhile) e->sample_period = 0;
-	uint64_t wait_ms = j->config.interval_ms;
+	uint64_t next = e->now + j->config.interval_ms * 1000000;
 	while (!engine_done(e)) {
-		engine_run(e, e->now + wait_ms * 1000000);
+		engine_run(e, next);
+		bool called = e->called;
+		e->called = false;
 		if (progress) progress(arg, (double)e->now);
-		if (engine_done(e) || !worthwhile) continue;
-		step(j);
-		wait_ms = session_wait_ms(&j->session);
+		if (engine_done(e) || !worthwhile) {
+			if (!called) next = e->now + j->config.interval_ms * 1000000;
+			continue;
+		}
+		step(j, called);
+		if (!called || next < e->now) next = e->now + session_wait_ms(&j->session) * 1000000;
 	}
 }
 

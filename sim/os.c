@@ -183,7 +183,7 @@ void os_turn(struct engine *e, unsigned cpu)
 
 bool os_may(const struct engine *e, const struct task *t, unsigned cpu)
 {
-	return t->nodes >> e->cpu[cpu].node & 1 && (!t->mask || mask_has(t->mask, e->machine->known.cpu[cpu].os));
+	return t->nodes >> e->cpu[cpu].node & 1 && (!t->mask || t->pinned || mask_has(t->mask, e->machine->known.cpu[cpu].os));
 }
 
 static bool core_idle(const struct engine *e, unsigned cpu)
@@ -281,10 +281,11 @@ void os_wake(struct engine *e, struct task *t)
 
 void os_allow(struct engine *e, struct task *t, const struct cpu_mask *mask)
 {
-	t->nodes = 0;
+	uint64_t *nodes = t->pinned ? &t->nodes_before : &t->nodes;
+	*nodes = 0;
 	bool whole = true;
 	for (unsigned c = 0; c < e->n_cpus; c++) {
-		if (mask_has(mask, e->machine->known.cpu[c].os)) t->nodes |= 1ull << e->cpu[c].node;
+		if (mask_has(mask, e->machine->known.cpu[c].os)) *nodes |= 1ull << e->cpu[c].node;
 		else whole = false;
 	}
 	if (!t->mask && !whole) t->mask = malloc(sizeof *t->mask);

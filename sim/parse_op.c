@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "parse.h"
+#include "pure/machine.h"
 
 #define TIME_MOST 1e15
 #define BYTES_MOST 1e12    /* of a message */
@@ -38,6 +39,11 @@ static int take_touch(struct parse *p, struct wl_op *op)
 	op->n_uses = 1;
 	int ret = take_memory(p, &op->use[0].memory);
 	op->use[0].part = take_part(p);
+	op->node = -1;
+	if (ret || !words_take(&p->w, "node")) return ret;
+	uint64_t node;
+	ret = parse_count(p, 0, MACHINE_NODES - 1, &node);
+	op->node = ret ? -1 : (int)node;
 	return ret;
 }
 

@@ -27,7 +27,7 @@ static const struct sim_preset presets[] = {
 	{ "p4smt8", "node:4 core:1 pu:2", flat4,
 	  "slice_ms=100 slice_least_ms=50 balance_ms=250 node_first=0 smt_first=0 fork_spread=0 wake_idle=0",
 	  "Theurer's: 4 cores of 2 hardware threads, each core a node, one memory" },
-	{ "westmere32", "node:4 core:8 pu:1", NULL, "node_gbs=7.6 link_gbs=2.2", "Molnar's: 4 nodes of 8 CPUs, 64 GB, v3.7" },
+	{ "westmere32", "node:4 core:8 pu:1", NULL, "node_gbs=7.6 link_gbs=4", "Molnar's: 4 nodes of 8 CPUs, 64 GB, v3.7" },
 	{ "eight64", "node:8 core:8 pu:1", eight, "node_gbs=12 link_gbs=4", "Hladky's: 8 nodes of 8 cores, two distances" },
 	{ "box", "node:4 core:2 pu:1", NULL,
 	  "remote=0.606 node_gbs=0.0076 link_gbs=10 knee=0 noise_hz=1 page_move_ns=300000 step_us=100000 sample_ns=900000 locate_ns=10000 "

@@ -49,8 +49,29 @@ static uint32_t make_pages(struct engine *e, const struct task *t, unsigned memo
 	return memory_touch(&e->memory, r, first, count, e->cpu[t->cpu].node);
 }
 
+/* Goes to the node of a touch, and back to where it may be when that is done. True: it has to go first. */
+static bool pin(struct engine *e, struct task *t, const struct wl_op *op)
+{
+	if (op->node < 0 || (unsigned)op->node >= e->n_nodes || !e->machine->known.node[op->node].n_cpus || t->pinned || e->placed) return false;
+	t->pinned = true;
+	t->nodes_before = t->nodes;
+	t->nodes = 1ull << op->node;
+	t->state = TASK_ASLEEP;
+	e->asleep++;
+	engine_sleep_until(e, t, e->now + 1);
+	return true;
+}
+
+static void unpin(struct task *t)
+{
+	if (!t->pinned) return;
+	t->pinned = false;
+	t->nodes = t->nodes_before;
+}
+
 static enum outcome do_touch(struct engine *e, struct task *t, const struct wl_op *op)
 {
+	if (pin(e, t, op)) return STOP;
 	struct piece *r = region_of(e, t, op->use[0].memory);
 	uint32_t first, count, made = 0;
 	if (!r) return GO_ON;
@@ -63,6 +84,7 @@ static enum outcome do_touch(struct engine *e, struct task *t, const struct wl_o
 	if (t->step >= count) {
 		t->pc++;
 		t->step = 0;
+		unpin(t);
 	}
 	t->left = made * e->machine->params.touch_ns;
 	return made ? COMPUTE : GO_ON;
@@ -293,7 +315,7 @@ static struct task *new_task(struct engine *e, struct process *p, unsigned secti
 	t->index = index;
 	t->parent = UINT32_MAX;
 	p->member[section][index] = t;
-	p->many |= ++p->tasks > 1;
+	p->tasks++;
 	e->alive += !p->section->aside;
 	unsigned node = e->placed ? placed_node(e->placed, e, t) : PLACED_FREE;
 	if (node != PLACED_FREE) t->nodes = 1ull << node;
@@ -366,7 +388,18 @@ int program_begin(struct engine *e)
 			if (!new_task(e, e->process[i], section, k)) return -ENOMEM;
 	}
 	for (unsigned i = 0, n = e->n_tasks; i < n; i++) os_start(e, e->task[i], first_cpu);
+	e->called = true;
 	return 0;
+}
+
+/* A mask is inherited, as clone has it. */
+static void inherit(struct task *new, const struct task *parent)
+{
+	if (!parent->mask || new->nodes != UINT64_MAX) return;
+	new->mask = malloc(sizeof *new->mask);
+	if (!new->mask) return;
+	*new->mask = *parent->mask;
+	new->nodes = parent->nodes;
 }
 
 static enum outcome child(struct engine *e, struct task *t, struct task *new, uint64_t n)
@@ -374,6 +407,7 @@ static enum outcome child(struct engine *e, struct task *t, struct task *new, ui
 	if (new) {
 		new->parent = t->id;
 		t->children++;
+		inherit(new, t);
 		os_start(e, new, t->cpu);
 	}
 	if (++t->step >= n) {
@@ -398,6 +432,7 @@ static enum outcome do_spawn(struct engine *e, struct task *t, const struct wl_o
 		t->pc++;
 		return GO_ON;
 	}
+	e->called = true;
 	return child(e, t, begin_process(e, op->target, e->n_processes), op->count);
 }
 

@@ -47,6 +47,7 @@ struct wl_op {
 	float bytes_per_ns;      /* run: traffic, were it all local */
 	struct wl_use use[WORKLOAD_USES];
 	unsigned n_uses;
+	int node;                /* touch: the thread goes to this node for it, -1: it stays */
 	uint64_t count;          /* repeat, receive, start, spawn, mark, wait (below) */
 	double bytes;            /* send */
 	unsigned target;         /* start, send: thread section; spawn: process section; repeat, end: the op of the other */

@@ -31,7 +31,10 @@ static void run(const struct workload *w)
 	struct engine *e = engine_new(&machine, w, 1);
 	if (!e) return;
 	engine_begin(e);
-	engine_run(e, RUN_NS);
+	while (!engine_done(e) && e->now < RUN_NS) {
+		e->called = false;
+		engine_run(e, RUN_NS);
+	}
 	engine_free(e);
 }
 
