@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 
 #include "pure/nearest.h"
+#include "pure/policies.h"
 
 extern char **environ;
 
@@ -366,7 +367,7 @@ static int take_variable(struct nsched_config *config, const char *entry, nsched
 		return no_variable(upper, lower, error);
 	result = set_field(config, option, entry + length + 1, &inner);
 	if (result < 0)
-		fail(error, result, "variable " PREFIX "%s: %.150s", upper, inner.text);
+		fail(error, result, "variable " PREFIX "%s: %.180s", upper, inner.text);
 	return result;
 }
 

@@ -5,7 +5,8 @@ libnsched_config_la_SOURCES = \
 	libnsched/config.c libnsched/config.h libnsched/options.def \
 	libnsched/launch.c libnsched/launch.h \
 	libnsched/pure/filename.c libnsched/pure/filename.h \
-	libnsched/pure/nearest.c libnsched/pure/nearest.h libnsched/pure/pure.h
+	libnsched/pure/nearest.c libnsched/pure/nearest.h \
+	libnsched/pure/policies.h libnsched/pure/pure.h
 
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/test_config tests/unit/test_launch

@@ -12,9 +12,23 @@ core_pure = \
 	libnsched/pure/placement.c libnsched/pure/placement.h \
 	libnsched/pure/situation.c libnsched/pure/situation.h \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \
+	libnsched/pure/load.c libnsched/pure/load.h \
+	libnsched/pure/groups.c libnsched/pure/groups.h \
+	libnsched/pure/past.c libnsched/pure/past.h \
+	libnsched/pure/renumber.c libnsched/pure/renumber.h \
 	libnsched/pure/plan.c libnsched/pure/plan.h \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
+	libnsched/pure/draft.c libnsched/pure/draft.h \
+	libnsched/pure/balance.c libnsched/pure/balance.h \
+	libnsched/pure/homes.c libnsched/pure/homes.h \
+	libnsched/pure/touch.c libnsched/pure/touch.h \
+	libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
+	libnsched/pure/policy_simple.c libnsched/pure/policy_pool.c \
+	libnsched/pure/policy_homenode.c libnsched/pure/policy_homenode_dynamic.c \
+	libnsched/pure/policy_concentric.c libnsched/pure/policy_balancenuma.c \
+	libnsched/pure/policy_autonuma.c libnsched/pure/policy_adaptive.c \
+	libnsched/pure/policy_reconciled.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h

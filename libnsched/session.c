@@ -91,6 +91,7 @@ void session_free(struct session *s)
 	evidence_free(s->evidence);
 	placement_free(&s->placement);
 	situation_free(&s->situation);
+	past_free(&s->past);
 	plan_free(&s->plan);
 	history_free(&s->history);
 	machine_free(&s->machine);
@@ -118,7 +119,7 @@ static int decide_and_apply(struct session *s, uint64_t passed_ns)
 	s->situation.age_ns = s->last_ns - s->start_ns;
 	s->situation.page_move_ns = s->page_move_ns;
 	s->situation.thread_move_ns = THREAD_MOVE_NS;
-	int ret = s->policy->decide(&s->situation, &rules, &s->plan);
+	int ret = policy_decide(s->policy, &s->situation, &rules, &s->plan);
 	if (ret) return ret;
 	gate_filter(&s->plan, &s->situation, &limits, &held);
 	s->totals.held.cost += held.cost;
@@ -146,6 +147,7 @@ int session_step(struct session *s)
 	session_locate(s);
 	session_count_local(s);
 	int ret = session_view(s);
+	if (!ret) ret = past_look(&s->past, &s->situation, passed_ns, s->policy->touches);
 	if (!ret) ret = decide_and_apply(s, passed_ns);
 	cpu = s->clock->own_cpu_ns(s->clock_state) - cpu;
 	s->totals.own_cpu_ns += cpu;

@@ -17,6 +17,7 @@
 #include "history.h"
 #include "pure/evidence.h"
 #include "pure/gate.h"
+#include "pure/past.h"
 #include "pure/placement.h"
 #include "pure/plan.h"
 #include "pure/policy.h"
@@ -77,6 +78,7 @@ struct session {
 	struct session_leaf *leaf;
 	unsigned n_leaves, room_leaves, next_look;
 	struct situation situation;
+	struct past past;
 	struct plan plan;
 
 	uint64_t start_ns, last_ns, start_cpu_ns;

@@ -41,6 +41,7 @@ static void forget(struct session *s, struct nsched_thread *t)
 		if (s->source[i].on && s->source[i].ops->thread_remove) s->source[i].ops->thread_remove(s->source[i].state, t->number);
 	evidence_forget_thread(s->evidence, t->number);
 	ranges_forget_thread(s->ranges, t->number);
+	past_forget_thread(&s->past, t->number);
 	registry_free_slot(s->registry, t);
 }
 

@@ -6,6 +6,7 @@
 enum {
 	INDENT = 6,        /* of the help below an option's name */
 	LINE_LETTERS = 96, /* a help text is broken before this column */
+	DOMAIN_LETTERS = 50, /* more of an option's values would not fit its line in the manual */
 };
 
 const char *options_domain(const struct config_option *option, char text[DOMAIN_BYTES])
@@ -81,6 +82,19 @@ void options_markdown(FILE *file)
 	}
 }
 
+/* "a|b|c" as a sentence, which the manual can break. */
+static void print_choices(FILE *file, const char *choices)
+{
+	fputs("One of ", file);
+	for (; *choices != '\0'; choices++) {
+		if (*choices == '|')
+			fputs(", ", file);
+		else
+			fputc(*choices, file);
+	}
+	fputs(".\n", file);
+}
+
 void options_mdoc(FILE *file)
 {
 	char domain[DOMAIN_BYTES];
@@ -89,7 +103,13 @@ void options_mdoc(FILE *file)
 	for (int i = 0; i < OPTIONS; i++) {
 		const struct config_option *option = &config_options[i];
 
-		fprintf(file, ".It Cm %s Ns = Ns Ar \"%s\"\n", option->name, options_domain(option, domain));
+		options_domain(option, domain);
+		if (strlen(domain) <= DOMAIN_LETTERS) {
+			fprintf(file, ".It Cm %s Ns = Ns Ar \"%s\"\n", option->name, domain);
+		} else {
+			fprintf(file, ".It Cm %s Ns = Ns Ar name\n", option->name);
+			print_choices(file, domain);
+		}
 		fprintf(file, "%s.\n", option->help);
 		if (option->value[0] != '\0')
 			fprintf(file, "Default: %s.\n", option->value);

@@ -6,7 +6,7 @@
 
 #include "libnsched/config.h"
 
-enum { DOMAIN_BYTES = 80 };
+enum { DOMAIN_BYTES = 160 };
 
 /* What values the option takes: "joint|stay", "10..10000 ms", "0|1", "text". Returns `text`. */
 const char *options_domain(const struct config_option *option, char text[DOMAIN_BYTES]);

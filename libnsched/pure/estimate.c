@@ -1,6 +1,7 @@
 #include "pure/estimate.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
  * so that nothing is gained or lost by it. */
 float estimate_stretch(const struct estimate *e, unsigned node, float more)
 {
-	float u = (e->demand[node] + more) / e->situation->machine->node[node].lines_per_ns;
+	float u = ((float)e->demand[node] + more) / e->situation->machine->node[node].lines_per_ns;
 	return u > 1 ? u : 1;
 }
 
@@ -31,31 +32,50 @@ float estimate_share(const struct estimate *e, unsigned chunk, unsigned node)
 	return 0;
 }
 
-static void add_reach(struct estimate *e, unsigned chunk, float sign)
+/* The chunk's `share` on a node, taken in (sign 1) or out (-1). */
+static void add_share(struct estimate *e, const struct situation_chunk *c, unsigned node, float share)
 {
 	const struct situation *s = e->situation;
-	const struct situation_chunk *c = &s->chunk[chunk];
-	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
-		float share = sign * estimate_share(e, chunk, n);
-		if (!(share > 0) && !(share < 0)) continue;
-		for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
-			e->reach[s->use[u].thread * s->machine->n_nodes + n] += share * s->use[u].rate;
-			e->demand[n] += share * s->use[u].rate;
-		}
+	unsigned nodes = s->machine->n_nodes;
+	double demand = 0, weight = 0;
+	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
+		const struct situation_use *use = &s->use[u];
+		float rate = share * use->rate;
+		e->reach[use->thread * nodes + node] += rate;
+		demand += (double)rate;
+		weight += (double)(rate * latency(e, e->thread_node[use->thread], node));
 	}
+	e->demand[node] += demand;
+	e->weight[node] += weight;
+}
+
+static void add_reach(struct estimate *e, unsigned chunk, float sign)
+{
+	const struct situation_chunk *c = &e->situation->chunk[chunk];
+	if (e->chunk_node[chunk] >= 0) {
+		add_share(e, c, (unsigned)e->chunk_node[chunk], sign);
+		return;
+	}
+	for (unsigned k = 0; k < SITUATION_WHERE && c->where[k].node >= 0; k++)
+		add_share(e, c, (unsigned)c->where[k].node, sign * c->where[k].share);
+}
+
+static int make_room(struct estimate *e)
+{
+	const struct situation *s = e->situation;
+	e->thread_node = malloc((s->n_threads + 1) * sizeof *e->thread_node);
+	e->chunk_node = malloc((s->n_chunks + 1) * sizeof *e->chunk_node);
+	e->reach = calloc((size_t)(s->n_threads + 1) * s->machine->n_nodes, sizeof *e->reach);
+	if (e->thread_node && e->chunk_node && e->reach) return 0;
+	estimate_free(e);
+	return -ENOMEM;
 }
 
 int estimate_init(struct estimate *e, const struct situation *s)
 {
 	memset(e, 0, sizeof *e);
 	e->situation = s;
-	e->thread_node = malloc((s->n_threads + 1) * sizeof *e->thread_node);
-	e->chunk_node = malloc((s->n_chunks + 1) * sizeof *e->chunk_node);
-	e->reach = calloc((s->n_threads + 1) * s->machine->n_nodes, sizeof *e->reach);
-	if (!e->thread_node || !e->chunk_node || !e->reach) {
-		estimate_free(e);
-		return -ENOMEM;
-	}
+	if (make_room(e)) return -ENOMEM;
 	for (unsigned t = 0; t < s->n_threads; t++) {
 		e->thread_node[t] = s->thread[t].node;
 		if (s->thread[t].node >= 0) e->threads_on[s->thread[t].node]++;
@@ -64,6 +84,17 @@ int estimate_init(struct estimate *e, const struct situation *s)
 		e->chunk_node[c] = -1;
 		add_reach(e, c, 1);
 	}
+	return 0;
+}
+
+int estimate_copy(struct estimate *copy, const struct estimate *e)
+{
+	const struct situation *s = e->situation;
+	*copy = *e;
+	if (make_room(copy)) return -ENOMEM;
+	memcpy(copy->thread_node, e->thread_node, s->n_threads * sizeof *e->thread_node);
+	memcpy(copy->chunk_node, e->chunk_node, s->n_chunks * sizeof *e->chunk_node);
+	memcpy(copy->reach, e->reach, (size_t)s->n_threads * s->machine->n_nodes * sizeof *e->reach);
 	return 0;
 }
 
@@ -97,11 +128,31 @@ float estimate_chunk(const struct estimate *e, unsigned chunk)
 	return PER_S * sum;
 }
 
+float estimate_chunk_left(const struct estimate *e, unsigned chunk)
+{
+	const struct situation_chunk *c = &e->situation->chunk[chunk];
+	float sum = 0;
+	for (unsigned k = 0; k < SITUATION_WHERE && c->where[k].node >= 0; k++)
+		sum += c->where[k].share * chunk_latency(e, c, (unsigned)c->where[k].node) * estimate_stretch(e, (unsigned)c->where[k].node, 0);
+	return PER_S * sum;
+}
+
 float estimate_chunk_on(const struct estimate *e, unsigned chunk, unsigned node)
 {
 	const struct situation_chunk *c = &e->situation->chunk[chunk];
 	float more = (1 - estimate_share(e, chunk, node)) * situation_traffic(e->situation, c);
 	return PER_S * chunk_latency(e, c, node) * estimate_stretch(e, node, more);
+}
+
+float estimate_chunk_latency(const struct estimate *e, unsigned chunk, int node)
+{
+	const struct situation_chunk *c = &e->situation->chunk[chunk];
+	if (node < 0) node = e->chunk_node[chunk];
+	if (node >= 0) return PER_S * chunk_latency(e, c, (unsigned)node);
+	float sum = 0;
+	for (unsigned k = 0; k < SITUATION_WHERE && c->where[k].node >= 0; k++)
+		sum += c->where[k].share * chunk_latency(e, c, (unsigned)c->where[k].node);
+	return PER_S * sum;
 }
 
 float estimate_thread_on(const struct estimate *e, unsigned thread, unsigned node)
@@ -124,8 +175,43 @@ float estimate_thread(const struct estimate *e, unsigned thread)
 double estimate_cost(const struct estimate *e)
 {
 	double sum = 0;
-	for (unsigned t = 0; t < e->situation->n_threads; t++) sum += (double)estimate_thread(e, t);
-	return sum;
+	for (unsigned n = 0; n < e->situation->machine->n_nodes; n++) sum += e->weight[n] * (double)estimate_stretch(e, n, 0);
+	return (double)PER_S * sum;
+}
+
+static double stretched(const struct machine *m, unsigned node, double weight, double demand)
+{
+	double u = demand / (double)m->node[node].lines_per_ns;
+	return weight * (u > 1 ? u : 1);
+}
+
+/* accesses x latency of all users of a chunk, for every node that it could lie on */
+static void all_latencies(const struct estimate *e, const struct situation_chunk *c, double *weight)
+{
+	const struct machine *m = e->situation->machine;
+	memset(weight, 0, m->n_nodes * sizeof *weight);
+	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
+		const struct situation_use *use = &e->situation->use[u];
+		int node = e->thread_node[use->thread];
+		for (unsigned n = 0; n < m->n_nodes; n++)
+			weight[n] += (double)(use->rate * (node < 0 ? m->latency_ns[n][n] : m->latency_ns[node][n]));
+	}
+}
+
+double estimate_without(const struct estimate *e, unsigned chunk, double *on)
+{
+	const struct machine *m = e->situation->machine;
+	const struct situation_chunk *c = &e->situation->chunk[chunk];
+	double weight[MACHINE_NODES], demand = (double)situation_traffic(e->situation, c), less = 0;
+	all_latencies(e, c, weight);
+	for (unsigned n = 0; n < m->n_nodes; n++) {
+		double share = (double)estimate_share(e, chunk, n);
+		double w = e->weight[n] - share * weight[n], d = e->demand[n] - share * demand;
+		double without = stretched(m, n, w, d);
+		if (share > 0) less += stretched(m, n, e->weight[n], e->demand[n]) - without;
+		on[n] = m->node[n].memory_bytes ? (double)PER_S * (stretched(m, n, w + weight[n], d + demand) - without) : (double)INFINITY;
+	}
+	return (double)PER_S * less;
 }
 
 void estimate_move_chunk(struct estimate *e, unsigned chunk, unsigned node)
@@ -137,7 +223,13 @@ void estimate_move_chunk(struct estimate *e, unsigned chunk, unsigned node)
 
 void estimate_move_thread(struct estimate *e, unsigned thread, unsigned node)
 {
-	if (e->thread_node[thread] >= 0) e->threads_on[e->thread_node[thread]]--;
+	unsigned nodes = e->situation->machine->n_nodes;
+	int from = e->thread_node[thread];
+	for (unsigned n = 0; n < nodes; n++) {
+		float reach = e->reach[thread * nodes + n];
+		e->weight[n] += (double)(reach * (latency(e, (int)node, n) - latency(e, from, n)));
+	}
+	if (from >= 0) e->threads_on[from]--;
 	e->thread_node[thread] = (int16_t)node;
 	e->threads_on[node]++;
 }

@@ -14,12 +14,15 @@ struct estimate {
 	int16_t *thread_node;                    /* of each thread, -1 not known */
 	int16_t *chunk_node;                     /* of each chunk that was moved; -1: lies as in the situation */
 	float *reach;                            /* [thread * n_nodes + node]: accesses per ns of the thread to that node's memory */
-	float demand[MACHINE_NODES];             /* accesses per ns to each node's memory */
+	double demand[MACHINE_NODES];            /* accesses per ns to each node's memory, */
+	double weight[MACHINE_NODES];            /* and each with its latency: ns of thread time per ns, but for the stretch */
 	unsigned threads_on[MACHINE_NODES];
 };
 
 /* The placement of the situation, which must outlive the estimate. 0 or -ENOMEM. */
 int estimate_init(struct estimate *estimate, const struct situation *situation);
+/* The same placement once more. 0 or -ENOMEM. */
+int estimate_copy(struct estimate *copy, const struct estimate *estimate);
 void estimate_free(struct estimate *estimate);
 
 /* ns of thread time in each second that go to memory. */
@@ -28,8 +31,18 @@ double estimate_cost(const struct estimate *estimate);
 /* What a chunk, a thread costs where it is (ns each second), and what it would on `node`. */
 float estimate_chunk(const struct estimate *estimate, unsigned chunk);
 float estimate_chunk_on(const struct estimate *estimate, unsigned chunk, unsigned node);
+/* What a chunk would cost if it lay as in the situation, at the nodes' demand of this placement. */
+float estimate_chunk_left(const struct estimate *estimate, unsigned chunk);
 float estimate_thread(const struct estimate *estimate, unsigned thread);
 float estimate_thread_on(const struct estimate *estimate, unsigned thread, unsigned node);
+
+/* The latency of all accesses to a chunk (ns each second), as it lies in this placement (node -1) or would on a node; without stretch. */
+float estimate_chunk_latency(const struct estimate *estimate, unsigned chunk, int node);
+
+/* What all memory would cost less if the chunk were not there, and what it would cost more again if it lay on each node
+ * (`on`, a value for each; infinite where there is no memory): the slowdown that it causes to others on a full
+ * node included, unlike above. */
+double estimate_without(const struct estimate *estimate, unsigned chunk, double *on);
 
 /* Takes the move. */
 void estimate_move_chunk(struct estimate *estimate, unsigned chunk, unsigned node);

@@ -73,6 +73,17 @@ int machine_node_of_os(const struct machine *machine, unsigned node_os)
 	return -1;
 }
 
+int machine_nearest_memory(const struct machine *machine, unsigned node)
+{
+	int nearest = -1;
+	if (machine->node[node].memory_bytes) return (int)node;
+	for (unsigned n = 0; n < machine->n_nodes; n++) {
+		if (!machine->node[n].memory_bytes) continue;
+		if (nearest < 0 || machine->latency_ns[node][n] < machine->latency_ns[node][nearest]) nearest = (int)n;
+	}
+	return nearest;
+}
+
 int machine_check(const struct machine *machine, const char **why)
 {
 	unsigned cpus = 0;

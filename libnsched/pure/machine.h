@@ -55,6 +55,9 @@ void machine_set_distances(struct machine *machine, const unsigned *distances);
 /* The node with this number of the operating system, or -1. */
 int machine_node_of_os(const struct machine *machine, unsigned node_os);
 
+/* The node with memory that is nearest to the CPUs of `node`, itself if it has any; -1: there is none. */
+int machine_nearest_memory(const struct machine *machine, unsigned node);
+
 /* 0, or -EINVAL with the reason where the parts do not fit together. */
 int machine_check(const struct machine *machine, const char **why);
 

@@ -4,6 +4,7 @@
 #define NSCHED_PLAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum move_kind {

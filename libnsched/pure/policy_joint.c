@@ -1,288 +1,232 @@
-/* joint: threads and pages decided together.
+/* joint: nsched's own. Threads, pages and memory bandwidth decided together.
  *
- * A local search on the estimate: threads are first spread so that no node has more than its part while
- * another has room; then, in turns, each chunk goes to the node where it costs least, and threads move
- * or swap where that lowers the cost, until nothing gains any more. A chunk's move is charged its copy
- * over the time that the program will probably go on, so private memory follows its thread, and a
- * thread follows memory that would cost more to move than it. What differs from the situation at the
- * end is the plan. */
+ * What decides is the estimate: what memory costs all threads, by latency and by the load on each node's memory. Packing and
+ * spreading, groups and interleaving come out of it and of no rule. What is moved is charged its move, over the time that the program
+ * will probably go on, and must gain a little more, or what is seen is noise.
+ *
+ * The search lowers that figure from two beginnings. From what is: threads are first relieved of nodes with more than their
+ * part, or with a queue while a CPU is free; then in turns threads go to the best nodes for memory as it lies, by
+ * moves, exchanges and rings, and each chunk goes where it and those it would slow down cost least. And, where what that comes to
+ * is not nearly ideal, from nothing: threads with their own memory, and groups that share it, are put down
+ * one after the other; then the same turns. The better of the two is the plan. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/estimate.h"
-#include "pure/policy.h"
+#include "pure/draft.h"
+#include "pure/joint.h"
 #include "pure/pure.h"
 
-enum { ROUNDS = 6 };  /* turns of the search; it has come to rest after two or three on all that was tried */
+enum { ROUNDS = 4 };  /* turns of the search; it has come to rest after two or three on all that was tried */
 
-/* A move must save this share of what the thing costs now: below it, what is seen is noise. */
-#define CHUNK_GAIN_LEAST 0.1f
-#define THREAD_GAIN_LEAST 0.03f
-#define THREAD_AGAIN_LEAST 0.2f   /* one that was bound stays unless it is clear: what has been seen of it is a part only */
+/* A move must save this share of what the thing would cost were all that it uses local: below it, what is seen is noise. (Not of what
+ * it costs now, or what lies well would be thought easier to move than what does not.) */
+#define CHUNK_GAIN_LEAST 0.15f
+#define THREAD_GAIN_LEAST 0.05f
+#define THREAD_AGAIN_LEAST 0.3f   /* one that was bound stays unless it is clear: what has been seen of it is a part only */
 /* A thread that waits for memory less than this (ns each second) is left to the system: where it runs
  * hardly matters, and a bound thread can't be balanced. */
 #define THREAD_COST_LEAST 5e6f
+/* What is within this much of all memory local and no node overloaded is not searched for better. */
+#define NEARLY_IDEAL 1.02
 
-struct search {
-	struct estimate e;
-	const struct situation *s;
-	const struct policy_rules *rules;
-	float per_s;                       /* of a cost in ns: what it takes of each second until the horizon */
-	unsigned quota[MACHINE_NODES];     /* threads that a node takes */
-	bool changed, crowded;             /* something moved; a node had more threads than its part */
-};
-
-/* ---- threads --------------------------------------------------------------------------------------- */
-
-static bool movable(const struct search *j, unsigned t)
+bool joint_may_thread(const struct joint *j, unsigned t)
 {
 	return j->rules->threads && !j->s->thread[t].fixed && j->e.thread_node[t] >= 0;
 }
 
-/* Each node takes as many threads as it has CPUs; beyond that, all are filled in the same proportion. */
-static void set_quotas(struct search *j)
+bool joint_may_chunk(const struct joint *j, unsigned c)
 {
-	const struct machine *m = j->s->machine;
-	unsigned threads = 0;
-	for (unsigned t = 0; t < j->s->n_threads; t++) threads += j->e.thread_node[t] >= 0;
-	for (unsigned n = 0; n < m->n_nodes; n++) {
-		unsigned cpus = m->node[n].n_cpus;
-		j->quota[n] = threads <= m->n_cpus ? cpus : (threads * cpus + m->n_cpus - 1) / m->n_cpus;
-	}
+	return j->rules->pages && !j->s->chunk[c].fixed;
 }
 
-static int best_node_with_room(const struct search *j, unsigned t, float *cost)
+float joint_copy(const struct joint *j, unsigned chunk, unsigned node)
 {
-	int best = -1;
-	for (unsigned n = 0; n < j->s->machine->n_nodes; n++) {
-		if (j->e.threads_on[n] >= j->quota[n]) continue;
-		float c = estimate_thread_on(&j->e, t, n);
-		if (best < 0 || c < *cost || (!(c > *cost) && j->e.threads_on[n] < j->e.threads_on[best])) {
-			best = (int)n;
-			*cost = c;
-		}
-	}
-	return best;
+	return (1 - estimate_share(j->before, chunk, node)) * (float)j->s->chunk[chunk].pages * j->s->page_move_ns * j->per_s;
 }
 
-/* From every node with too many, the threads go that lose least by it. */
-static void spread(struct search *j)
+int joint_more_sharing(const struct joint *j, const unsigned *threads_on, int from, unsigned to)
 {
-	for (unsigned n = 0; n < j->s->machine->n_nodes; n++)
-		while (j->e.threads_on[n] > j->quota[n]) {
-			int who = -1, where = -1;
-			float least = INFINITY;
-			for (unsigned t = 0; t < j->s->n_threads; t++) {
-				float cost = 0;
-				if (j->e.thread_node[t] != (int)n || !movable(j, t)) continue;
-				int to = best_node_with_room(j, t, &cost);
-				cost -= estimate_thread(&j->e, t);
-				if (to >= 0 && cost < least) {
-					least = cost;
-					who = (int)t;
-					where = to;
-				}
-			}
-			if (who < 0) break;
-			estimate_move_thread(&j->e, (unsigned)who, (unsigned)where);
-			j->crowded = true;
-		}
+	return (threads_on[to] >= j->cores[to]) - (from >= 0 && threads_on[from] > j->cores[from]);
 }
 
-static bool worth_moving(const struct search *j, float gain, float cost_now, bool again, unsigned moves)
+static unsigned count_sharing(const unsigned *cores, const unsigned *threads_on, unsigned nodes)
 {
-	return gain > (again ? THREAD_AGAIN_LEAST : THREAD_GAIN_LEAST) * cost_now && gain > (float)moves * j->s->thread_move_ns * j->per_s;
-}
-
-static void move_to_room(struct search *j)
-{
-	for (unsigned t = 0; t < j->s->n_threads; t++) {
-		float cost = 0, now = estimate_thread(&j->e, t);
-		if (!movable(j, t)) continue;
-		int to = best_node_with_room(j, t, &cost);
-		if (to < 0 || to == j->e.thread_node[t] || !worth_moving(j, now - cost, now, j->s->thread[t].bound, 1)) continue;
-		estimate_move_thread(&j->e, t, (unsigned)to);
-		j->changed = true;
-	}
-}
-
-/* For each pair of nodes the thread on the first that would gain most (or lose least) on the second. */
-struct candidate { int thread; float gain; };
-
-static void find_candidates(const struct search *j, struct candidate *best)
-{
-	unsigned nodes = j->s->machine->n_nodes;
-	for (unsigned i = 0; i < nodes * nodes; i++) best[i] = (struct candidate){ -1, -INFINITY };
-	for (unsigned t = 0; t < j->s->n_threads; t++) {
-		if (!movable(j, t)) continue;
-		float now = estimate_thread(&j->e, t);
-		for (unsigned n = 0; n < nodes; n++) {
-			struct candidate *b = &best[(unsigned)j->e.thread_node[t] * nodes + n];
-			float gain = now - estimate_thread_on(&j->e, t, n);
-			if (gain > b->gain) *b = (struct candidate){ (int)t, gain };
-		}
-	}
-}
-
-static bool swap_best(struct search *j, struct candidate *best)
-{
-	unsigned nodes = j->s->machine->n_nodes;
-	float most = 0;
-	int a = -1, b = -1;
-	find_candidates(j, best);
+	unsigned sharing = 0;
 	for (unsigned n = 0; n < nodes; n++)
-		for (unsigned m = 0; m < n; m++) {
-			const struct candidate *x = &best[n * nodes + m], *y = &best[m * nodes + n];
-			if (x->thread < 0 || y->thread < 0 || !(x->gain + y->gain > most)) continue;
-			float now = estimate_thread(&j->e, (unsigned)x->thread) + estimate_thread(&j->e, (unsigned)y->thread);
-			bool again = j->s->thread[x->thread].bound || j->s->thread[y->thread].bound;
-			if (!worth_moving(j, x->gain + y->gain, now, again, 2)) continue;
-			most = x->gain + y->gain;
-			a = x->thread;
-			b = y->thread;
-		}
-	if (a < 0) return false;
-	int node = j->e.thread_node[a];
-	estimate_move_thread(&j->e, (unsigned)a, (unsigned)j->e.thread_node[b]);
-	estimate_move_thread(&j->e, (unsigned)b, (unsigned)node);
-	return true;
+		if (threads_on[n] > cores[n]) sharing += threads_on[n] - cores[n];
+	return sharing;
 }
 
-static int swap_threads(struct search *j)
+double joint_total(const struct joint *j)
 {
-	unsigned nodes = j->s->machine->n_nodes;
-	struct candidate *best = malloc(nodes * nodes * sizeof *best);
-	if (!best) return -ENOMEM;
-	for (unsigned k = 0; k < j->s->n_threads && swap_best(j, best); k++) j->changed = true;
-	free(best);
+	double sum = estimate_cost(&j->e);
+	sum += (double)JOINT_CORE_SHARED * count_sharing(j->cores, j->e.threads_on, j->s->machine->n_nodes);
+	for (unsigned t = 0; t < j->s->n_threads; t++)
+		if (j->e.thread_node[t] != j->before->thread_node[t]) sum += (double)j->thread_price[t];
+	for (unsigned c = 0; c < j->s->n_chunks; c++) {
+		float copy = j->e.chunk_node[c] < 0 ? 0 : joint_copy(j, c, (unsigned)j->e.chunk_node[c]);
+		if (copy > 0) sum += (double)(copy + j->chunk_price[c]);
+	}
+	return sum;
+}
+
+/* ---- the search --------------------------------------------------------------------------------------- */
+
+static int search(struct joint *j)
+{
+	int moved = 1;
+	for (unsigned round = 0; moved > 0 && round < ROUNDS; round++) {
+		moved = joint_threads(j);
+		if (moved < 0) return moved;
+		if ((moved || !round) && joint_memory(j)) moved = 1;
+		else moved = 0;
+	}
 	return 0;
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------ */
-
-/* ns each second that moving what is not on `node` yet takes until the horizon */
-static float copy_per_s(const struct search *j, unsigned chunk, unsigned node)
+/* Threads that have no CPU of their own, and those beyond their node's part. */
+static unsigned count_crowd(const struct load *l)
 {
-	const struct situation_chunk *c = &j->s->chunk[chunk];
-	float there = 0;
-	for (unsigned k = 0; k < SITUATION_WHERE; k++)
-		if (c->where[k].node == (int)node) there = c->where[k].share;
-	return (1 - there) * (float)c->pages * j->s->page_move_ns * j->per_s;
+	unsigned crowd = load_queued(l);
+	for (unsigned n = 0; n < l->machine->n_nodes; n++)
+		if (l->running[n] > load_part(l, n)) crowd += l->running[n] - load_part(l, n);
+	return crowd;
 }
 
-static void place_chunk(struct search *j, unsigned c)
+static unsigned crowd_of(const struct estimate *e)
 {
-	const struct machine *m = j->s->machine;
-	float now = estimate_chunk(&j->e, c), least = now;
-	int here = j->e.chunk_node[c], best = -1;
-	if (here >= 0) least += copy_per_s(j, c, (unsigned)here);
-	for (unsigned n = 0; n < m->n_nodes; n++) {
-		if (!m->node[n].memory_bytes || (int)n == here) continue;
-		float cost = estimate_chunk_on(&j->e, c, n) + copy_per_s(j, c, n);
-		if (!(cost < least - CHUNK_GAIN_LEAST * now)) continue;
-		least = cost;
-		best = (int)n;
+	struct load load;
+	load_of(&load, e->situation, e->thread_node);
+	return count_crowd(&load);
+}
+
+/* Another beginning, and the search from there; it replaces j->e if it is better. */
+static int search_anew(struct joint *j, const struct groups *groups)
+{
+	struct joint other = *j;
+	int ret = estimate_copy(&other.e, j->before);
+	if (ret) return ret;
+	ret = joint_build(&other, groups);
+	if (!ret) ret = search(&other);
+	unsigned crowd = crowd_of(&j->e), others = crowd_of(&other.e);
+	bool better = !ret && (others < crowd || (others == crowd && joint_total(&other) < joint_total(j) * (1 - 1e-5)));
+	if (better) {
+		struct estimate old = j->e;
+		j->e = other.e;
+		other.e = old;
 	}
-	if (best < 0) return;
-	estimate_move_chunk(&j->e, c, (unsigned)best);
-	j->changed = true;
+	estimate_free(&other.e);
+	return ret;
+}
+
+static int search_all(struct joint *j)
+{
+	struct groups groups;
+	int ret = search(j);
+	if (ret || !j->rules->threads || joint_total(j) <= NEARLY_IDEAL * j->ideal) return ret;
+	ret = groups_find(&groups, j->s);
+	if (ret) return ret;
+	ret = search_anew(j, NULL);
+	if (!ret && groups.n) ret = search_anew(j, &groups);
+	groups_free(&groups);
+	return ret;
+}
+
+/* What things would cost (ns each second) were all that they use local, and no node overloaded: of each thread and chunk, and
+ * of all together in j->ideal. */
+static void find_ideal(struct joint *j, float *thread, float *chunk)
+{
+	const struct situation *s = j->s;
+	float local = INFINITY;
+	for (unsigned n = 0; n < s->machine->n_nodes; n++)
+		if (s->machine->latency_ns[n][n] < local) local = s->machine->latency_ns[n][n];
+	memset(thread, 0, s->n_threads * sizeof *thread);
+	for (unsigned c = 0; c < s->n_chunks; c++) {
+		const struct situation_chunk *each = &s->chunk[c];
+		chunk[c] = 0;
+		for (unsigned u = each->first_use; u < each->first_use + each->n_uses && each->where[0].node >= 0; u++) {
+			float cost = 1e9f * local * s->use[u].rate;
+			thread[s->use[u].thread] += cost;
+			chunk[c] += cost;
+			j->ideal += (double)cost;
+		}
+	}
+}
+
+static void find_prices(struct joint *j, float *thread_price, float *chunk_price)
+{
+	float move = j->s->thread_move_ns * j->per_s;
+	find_ideal(j, thread_price, chunk_price);
+	for (unsigned t = 0; t < j->s->n_threads; t++) {
+		thread_price[t] *= j->s->thread[t].bound ? THREAD_AGAIN_LEAST : THREAD_GAIN_LEAST;
+		if (thread_price[t] < move) thread_price[t] = move;
+	}
+	for (unsigned c = 0; c < j->s->n_chunks; c++) chunk_price[c] *= CHUNK_GAIN_LEAST;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------------------ */
 
-/* permille of a thread's accesses that are to memory of `node` in the end */
-static uint16_t thread_support(const struct search *j, unsigned t, unsigned node)
+static void explain_threads(struct draft *d)
 {
-	unsigned nodes = j->s->machine->n_nodes;
-	float all = 0, on = j->e.reach[t * nodes + node];
-	for (unsigned n = 0; n < nodes; n++) all += j->e.reach[t * nodes + n];
-	return (uint16_t)(all > 0 ? 1000 * on / all : 0);
-}
-
-static int plan_thread(const struct search *j, const struct estimate *before, unsigned t, struct plan *plan)
-{
-	const struct situation_thread *th = &j->s->thread[t];
-	int to = j->e.thread_node[t];
-	if (!movable(j, t) || (th->bound && th->node == to)) return 0;
-	if (th->node == to && estimate_thread(before, t) < THREAD_COST_LEAST) return 0;
-	float gain = estimate_thread(before, t) - estimate_thread(&j->e, t);
-	struct move move = { .kind = MOVE_THREAD, .thread = th->number, .from = th->node, .to = (int16_t)to,
-	                     .support = thread_support(j, t, (unsigned)to), .again = th->moved_ms_ago != UINT32_MAX,
-	                     .gain_ns_per_s = gain, .cost_ns = th->node == to ? 0 : j->s->thread_move_ns,
-	                     .reason = th->node == to ? "hold beside its memory" : "to its memory, or to free CPUs" };
-	return plan_add(plan, &move);
-}
-
-static uint16_t chunk_support(const struct search *j, const struct situation_chunk *c, int node)
-{
-	float on = 0, all = situation_traffic(j->s, c);
-	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++)
-		if (j->e.thread_node[j->s->use[u].thread] == node) on += j->s->use[u].rate;
-	return (uint16_t)(all > 0 ? 1000 * on / all : 0);
-}
-
-static int plan_chunk(const struct search *j, const struct estimate *before, unsigned index, struct plan *plan)
-{
-	const struct situation_chunk *c = &j->s->chunk[index];
-	int to = j->e.chunk_node[index];
-	if (to < 0) return 0;
-	float cost = copy_per_s(j, index, (unsigned)to) / j->per_s;
-	if (!(cost > 0)) return 0;
-	struct move move = { .kind = MOVE_PAGES, .page = c->page, .pages = c->pages,
-	                     .from = c->where[0].share > 0.99f ? c->where[0].node : (int16_t)-1, .to = (int16_t)to,
-	                     .support = chunk_support(j, c, to), .again = c->moved_ms_ago != UINT32_MAX,
-	                     .gain_ns_per_s = estimate_chunk(before, index) - estimate_chunk(&j->e, index), .cost_ns = cost };
-	move.reason = c->n_uses == 1 ? "to its only user" : move.support >= 750 ? "to its main users" : "off a full node, or between its users";
-	return plan_add(plan, &move);
-}
-
-static int make_plan(const struct search *j, const struct estimate *before, struct plan *plan)
-{
-	int ret = 0;
-	for (unsigned t = 0; !ret && t < j->s->n_threads; t++) ret = plan_thread(j, before, t, plan);
-	for (unsigned c = 0; !ret && c < j->s->n_chunks; c++) ret = plan_chunk(j, before, c, plan);
-	if (!ret) plan_sort(plan);
-	return ret;
-}
-
-static int search(struct search *j)
-{
-	int ret = 0;
-	set_quotas(j);
-	spread(j);
-	j->changed = true;
-	for (unsigned round = 0; !ret && j->changed && round < ROUNDS; round++) {
-		j->changed = false;
-		for (unsigned c = 0; j->rules->pages && c < j->s->n_chunks; c++)
-			if (!j->s->chunk[c].fixed) place_chunk(j, c);
-		move_to_room(j);
-		ret = swap_threads(j);
+	for (unsigned t = 0; t < d->s->n_threads; t++) {
+		bool stays = d->after.thread_node[t] == d->before.thread_node[t];
+		if (!draft_may_thread(d, t) || (stays && estimate_thread(&d->before, t) < THREAD_COST_LEAST)) continue;
+		d->thread_why[t] = stays ? "hold beside its memory" : "to its memory, or to free CPUs";
 	}
-	return ret;
 }
 
-/* Each step of the search looks at what moves, not at those whose node gets fuller by it: together they may
- * have made it worse. (To give every thread a CPU may cost memory time.) */
-static bool is_worse(const struct search *j, const struct estimate *before)
+static void explain_chunks(struct draft *d)
 {
-	return !j->crowded && estimate_cost(&j->e) > estimate_cost(before);
+	for (unsigned c = 0; c < d->s->n_chunks; c++) {
+		const struct situation_chunk *chunk = &d->s->chunk[c];
+		if (d->after.chunk_node[c] < 0) continue;
+		bool main = draft_chunk_support(d, c, d->after.chunk_node[c]) >= 750;
+		d->chunk_why[c] = chunk->n_uses == 1 ? "to its only user" : main ? "to its main users" : "off a full node, or between its users";
+	}
 }
 
-static int decide(const struct situation *situation, const struct policy_rules *rules, struct plan *plan)
+static int decide_draft(struct draft *d, float *thread_price, float *chunk_price)
 {
-	struct search j = { .s = situation, .rules = rules };
-	struct estimate before;
-	j.per_s = 1e9f / (float)situation_horizon_ns(situation);
-	int ret = estimate_init(&before, situation);
+	struct joint j = { .s = d->s, .rules = d->rules, .before = &d->before, .e = d->after, .thread_price = thread_price,
+	                   .chunk_price = chunk_price, .per_s = 1e9f / (float)situation_horizon_ns(d->s),
+	                   .scarce = d->load.threads > d->s->machine->n_cpus };
+	for (unsigned n = 0; n < d->s->machine->n_nodes; n++) j.cap[n] = load_part(&d->load, n);
+	memcpy(j.cores, d->load.cores, sizeof j.cores);
+	find_prices(&j, thread_price, chunk_price);
+	int ret = search_all(&j);
+	d->after = j.e;
 	if (ret) return ret;
-	ret = estimate_init(&j.e, situation);
-	if (!ret) ret = search(&j);
-	if (!ret && !is_worse(&j, &before)) ret = make_plan(&j, &before, plan);
-	estimate_free(&j.e);
-	estimate_free(&before);
+	explain_threads(d);
+	explain_chunks(d);
+	return 0;
+}
+
+static int decide(const struct situation *s, const struct policy_rules *rules, struct plan *plan)
+{
+	struct draft d;
+	float *thread_price = malloc((s->n_threads + 1) * sizeof *thread_price);
+	float *chunk_price = malloc((s->n_chunks + 1) * sizeof *chunk_price);
+	int ret = thread_price && chunk_price ? draft_begin(&d, s, rules) : -ENOMEM;
+	if (!ret) {
+		ret = decide_draft(&d, thread_price, chunk_price);
+		if (ret) draft_drop(&d);
+		else ret = draft_end(&d, &policy_joint, plan);
+	}
+	free(thread_price);
+	free(chunk_price);
 	return ret;
 }
 
-const struct policy_ops policy_joint = { "joint", decide };
+/* Threads without a CPU, and those beyond a node's part; then the estimate, and what sharing cores costs. */
+static int cost(const struct estimate *placement, struct policy_cost *cost)
+{
+	struct load load;
+	load_of(&load, placement->situation, placement->thread_node);
+	unsigned sharing = count_sharing(load.cores, load.running, load.machine->n_nodes);
+	*cost = (struct policy_cost){ count_crowd(&load), estimate_cost(placement) + (double)JOINT_CORE_SHARED * sharing };
+	return 0;
+}
+
+const struct policy_ops policy_joint = { .name = "joint", .decide = decide, .cost = cost };

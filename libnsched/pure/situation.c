@@ -36,7 +36,9 @@ static void *add(void **array, unsigned *n, unsigned *room, size_t bytes)
 
 struct situation_thread *situation_add_thread(struct situation *s)
 {
-	return add((void **)&s->thread, &s->n_threads, &s->room_threads, sizeof *s->thread);
+	struct situation_thread *thread = add((void **)&s->thread, &s->n_threads, &s->room_threads, sizeof *s->thread);
+	if (thread) thread->node = thread->home = -1;
+	return thread;
 }
 
 struct situation_chunk *situation_add_chunk(struct situation *s)
@@ -44,6 +46,7 @@ struct situation_chunk *situation_add_chunk(struct situation *s)
 	struct situation_chunk *chunk = add((void **)&s->chunk, &s->n_chunks, &s->room_chunks, sizeof *s->chunk);
 	if (!chunk) return NULL;
 	chunk->first_use = s->n_uses;
+	chunk->last = -1;
 	for (unsigned k = 0; k < SITUATION_WHERE; k++) chunk->where[k].node = -1;
 	return chunk;
 }
@@ -60,6 +63,24 @@ float situation_traffic(const struct situation *s, const struct situation_chunk 
 	float sum = 0;
 	for (unsigned u = 0; u < chunk->n_uses; u++) sum += s->use[chunk->first_use + u].rate;
 	return sum;
+}
+
+int situation_toucher(const struct situation *s, const struct situation_chunk *chunk, float *on)
+{
+	float here[MACHINE_NODES] = { 0 }, beside[MACHINE_NODES] = { 0 };
+	int most = -1;
+	for (unsigned u = 0; u < chunk->n_uses; u++) {
+		const struct situation_use *use = &s->use[chunk->first_use + u];
+		if (s->thread[use->thread].node >= 0) here[s->thread[use->thread].node] += use->rate;
+	}
+	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
+		int memory = here[n] > 0 ? machine_nearest_memory(s->machine, n) : -1;
+		if (memory >= 0) beside[memory] += here[n];
+	}
+	for (unsigned n = 0; n < s->machine->n_nodes; n++)
+		if (beside[n] > (most < 0 ? 0 : beside[most])) most = (int)n;
+	if (on) memcpy(on, beside, s->machine->n_nodes * sizeof *on);
+	return most;
 }
 
 static float share_on(const struct situation_chunk *chunk, int node)

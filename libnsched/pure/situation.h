@@ -18,6 +18,8 @@ struct situation_thread {
 	bool fixed;            /* not ours to bind */
 	float load;            /* share of its time on a CPU, 0 to 1 */
 	uint32_t moved_ms_ago; /* UINT32_MAX: never */
+	int16_t home;          /* the node that it was bound to first; -1: to none yet */
+	uint16_t process;      /* which process it is of, where several are planned for */
 };
 
 struct situation_use {
@@ -35,7 +37,14 @@ struct situation_chunk {
 		int16_t node;      /* -1: none */
 		float share;       /* of its pages, 0 to 1 */
 	} where[SITUATION_WHERE];
+	int16_t last;          /* its situation_toucher at the look before; -1: not known */
 	uint32_t moved_ms_ago; /* UINT32_MAX: never */
+};
+
+/* What is remembered of a node from look to look (pure/past.h); all zero where nothing is. */
+struct situation_past {
+	float load;            /* threads for each of its CPUs, half of it of the last look, a quarter of the one before, .. */
+	uint32_t short_ms;     /* for how long it has had fewer threads than its part, while another had more */
 };
 
 struct situation {
@@ -47,19 +56,25 @@ struct situation {
 	unsigned room_threads, room_chunks, room_uses;
 	uint64_t age_ns;                 /* how long the program has run */
 	float page_move_ns, thread_move_ns; /* what a move costs here, measured or assumed */
+	uint32_t step;                   /* which look this is, from 0 */
+	struct situation_past past[MACHINE_NODES];
 };
 
 /* Empties it and keeps its memory. */
 void situation_clear(struct situation *situation);
 void situation_free(struct situation *situation);
 
-/* Adds one, all zero; NULL without memory. Uses belong to the chunk that was added last. */
+/* Adds one, all zero, its nodes not known; NULL without memory. Uses belong to the chunk that was added last. */
 struct situation_thread *situation_add_thread(struct situation *situation);
 struct situation_chunk *situation_add_chunk(struct situation *situation);
 struct situation_use *situation_add_use(struct situation *situation);
 
 /* Accesses per ns of all users of the chunk. */
 float situation_traffic(const struct situation *situation, const struct situation_chunk *chunk);
+
+/* The node to whose memory the threads are nearest that use the chunk most: theirs, if it has any. The lowest of
+ * equals; -1: where they run is not known. `on`, if not NULL: the accesses per ns from beside each node, all filled. */
+int situation_toucher(const struct situation *situation, const struct situation_chunk *chunk, float *on);
 
 /* The share of all known traffic that goes to the thread's own node, in permille; 1001: there is none. */
 unsigned situation_local_permille(const struct situation *situation);

@@ -128,11 +128,22 @@ static int parse_node_or_none(struct words *w, unsigned n_nodes, int16_t *node)
 	return 0;
 }
 
+/* WORD N at a line's end, or nothing and -1. */
+static int parse_node_behind(struct parser *p, const char *word, int16_t *node)
+{
+	uint64_t number;
+	*node = -1;
+	if (!words_take(&p->w, word)) return 0;
+	if (words_whole(&p->w, p->m->n_nodes - 1, &number)) return -EINVAL;
+	*node = (int16_t)number;
+	return 0;
+}
+
 static int parse_thread(struct parser *p)
 {
 	struct words *w = &p->w;
 	struct situation_thread thread = { .load = 1 };
-	uint64_t number;
+	uint64_t number, process = 0;
 	if (words_whole(w, NUMBER_MOST, &number)) return -EINVAL;
 	if (p->s->n_threads && p->s->thread[p->s->n_threads - 1].number >= number)
 		return words_wrong(w, "threads come by ascending number");
@@ -141,7 +152,9 @@ static int parse_thread(struct parser *p)
 	if (words_take(w, "load") && words_real(w, 0, &thread.load)) return -EINVAL;
 	thread.bound = words_take(w, "bound");
 	thread.fixed = words_take(w, "fixed");
-	if (parse_moved(p, &thread.moved_ms_ago)) return -EINVAL;
+	if (parse_moved(p, &thread.moved_ms_ago) || parse_node_behind(p, "home", &thread.home)) return -EINVAL;
+	if (words_take(w, "process") && words_whole(w, UINT16_MAX, &process)) return -EINVAL;
+	thread.process = (uint16_t)process;
 	struct situation_thread *added = situation_add_thread(p->s);
 	if (!added) return -ENOMEM;
 	*added = thread;
@@ -214,20 +227,58 @@ static int parse_chunk(struct parser *p)
 	if (!ret) ret = parse_uses(p, p->s->n_chunks - 1);
 	if (ret) return ret;
 	chunk->fixed = words_take(w, "fixed");
-	return parse_moved(p, &chunk->moved_ms_ago);
+	if (parse_moved(p, &chunk->moved_ms_ago)) return -EINVAL;
+	return parse_node_behind(p, "last", &chunk->last);
+}
+
+static int parse_step(struct parser *p)
+{
+	uint64_t step;
+	if (words_whole(&p->w, UINT32_MAX, &step)) return -EINVAL;
+	p->s->step = (uint32_t)step;
+	return words_end(&p->w);
+}
+
+static int parse_past(struct parser *p)
+{
+	struct words *w = &p->w;
+	uint64_t node, ms;
+	float load;
+	if (words_whole(w, p->m->n_nodes - 1, &node)) return -EINVAL;
+	if (words_want(w, "load") || words_real(w, 0, &load)) return -EINVAL;
+	if (words_want(w, "short") || words_whole(w, UINT32_MAX, &ms)) return -EINVAL;
+	p->s->past[node] = (struct situation_past){ load, (uint32_t)ms };
+	return words_end(w);
+}
+
+/* The lines of the past, which may be missing; true when the line that was taken is none of them. */
+static bool parse_times(struct parser *p, int *ret)
+{
+	bool line = words_line(&p->w);
+	*ret = 0;
+	if (line && words_is(&p->w, "step")) {
+		*ret = parse_step(p);
+		line = !*ret && words_line(&p->w);
+	}
+	while (!*ret && line && words_is(&p->w, "past")) {
+		*ret = parse_past(p);
+		line = !*ret && words_line(&p->w);
+	}
+	return line;
 }
 
 static int parse_things(struct parser *p)
 {
-	int ret = 0;
-	bool chunks = false;
-	while (!ret && words_line(&p->w)) {
+	int ret;
+	bool chunks = false, line = parse_times(p, &ret);
+	while (!ret && line) {
 		bool chunk = words_is(&p->w, "chunk");
 		chunks |= chunk;
 		if (chunk) ret = parse_chunk(p);
 		else if (words_is(&p->w, "thread") && !chunks) ret = parse_thread(p);
 		else return words_wrong(&p->w, chunks ? "chunk should begin this line" : "thread or chunk should begin this line");
 		if (!ret) ret = words_end(&p->w);
+		line = !ret && words_line(&p->w);
 	}
 	return ret;
 }

@@ -11,12 +11,18 @@
  *   age_ns NS                                         how long the program has run
  *   page_move_ns NS                                   what moving a page costs, and a thread
  *   thread_move_ns NS
- *   thread NUMBER on N|- [load SHARE] [bound] [fixed] [moved MS]
+ *   [step N]                                          which look this is; 0 if it is left out
+ *   [past N load LOAD short MS] ..                    of node N: its decayed load, threads for each CPU, and for
+ *                                                     how long it has been short of threads
+ *   thread NUMBER on N|- [load SHARE] [bound] [fixed] [moved MS] [home N] [process NUMBER]
  *                                                     by ascending number; -: where is not known; load 1
- *                                                     if it is left out; moved: so many ms ago
- *   chunk PAGE pages COUNT [on N:SHARE ..] [by NUMBER:RATE ..] [fixed] [moved MS]
+ *                                                     if it is left out; moved: so many ms ago; home: the
+ *                                                     node that it was bound to first; process 0 if left out
+ *   chunk PAGE pages COUNT [on N:SHARE ..] [by NUMBER:RATE ..] [fixed] [moved MS] [last N]
  *                                                     by ascending page; at most SITUATION_WHERE nodes; the
- *                                                     numbers are of threads above; RATE is accesses per ns
+ *                                                     numbers are of threads above; RATE is accesses per ns;
+ *                                                     last: from beside which node it was used most at the
+ *                                                     look before
  *
  *   plan 1
  *   thread NUMBER from N|- to N support PERMILLE gain NS cost NS [again] because REASON

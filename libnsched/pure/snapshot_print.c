@@ -58,11 +58,22 @@ static void put_node(struct writer *w, const char *before, int node)
 	else put(w, "%s%d", before, node);
 }
 
-static void put_end(struct writer *w, bool fixed, uint32_t moved_ms_ago)
+static void put_fixed(struct writer *w, bool fixed, uint32_t moved_ms_ago)
 {
 	if (fixed) put(w, " fixed");
 	if (moved_ms_ago != UINT32_MAX) put(w, " moved %u", moved_ms_ago);
-	put(w, "\n");
+}
+
+static void put_past(struct writer *w, const struct situation *s)
+{
+	if (s->step) put(w, "step %u\n", s->step);
+	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
+		const struct situation_past *past = &s->past[n];
+		if (!(past->load > 0) && !past->short_ms) continue;
+		put(w, "past %u", n);
+		put_real(w, " load ", past->load);
+		put(w, " short %u\n", past->short_ms);
+	}
 }
 
 static void put_thread(struct writer *w, const struct situation_thread *t)
@@ -71,7 +82,10 @@ static void put_thread(struct writer *w, const struct situation_thread *t)
 	put_node(w, " on ", t->node);
 	if (t->load < 1 || t->load > 1) put_real(w, " load ", t->load);
 	if (t->bound) put(w, " bound");
-	put_end(w, t->fixed, t->moved_ms_ago);
+	put_fixed(w, t->fixed, t->moved_ms_ago);
+	if (t->home >= 0) put(w, " home %d", t->home);
+	if (t->process) put(w, " process %u", t->process);
+	put(w, "\n");
 }
 
 static void put_chunk(struct writer *w, const struct situation *s, const struct situation_chunk *c)
@@ -86,7 +100,9 @@ static void put_chunk(struct writer *w, const struct situation *s, const struct 
 		put(w, "%s%u", u ? " " : " by ", s->thread[use->thread].number);
 		put_real(w, ":", use->rate);
 	}
-	put_end(w, c->fixed, c->moved_ms_ago);
+	put_fixed(w, c->fixed, c->moved_ms_ago);
+	if (c->last >= 0) put(w, " last %d", c->last);
+	put(w, "\n");
 }
 
 size_t snapshot_print(const struct situation *s, char *text, size_t bytes)
@@ -98,6 +114,7 @@ size_t snapshot_print(const struct situation *s, char *text, size_t bytes)
 	put_real(&w, "page_move_ns ", s->page_move_ns);
 	put_real(&w, "\nthread_move_ns ", s->thread_move_ns);
 	put(&w, "\n");
+	put_past(&w, s);
 	for (unsigned t = 0; t < s->n_threads; t++) put_thread(&w, &s->thread[t]);
 	for (unsigned c = 0; c < s->n_chunks; c++) put_chunk(&w, s, &s->chunk[c]);
 	return w.length;

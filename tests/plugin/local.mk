@@ -31,7 +31,7 @@ tests_plugin_test_nosyscall_CPPFLAGS = $(plugin_cppflags)
 tests_plugin_test_nosyscall_LDADD = libompt.la -lpthread -ldl
 EXTRA_tests_plugin_test_nosyscall_DEPENDENCIES = $(plugin_modules)
 
-EXTRA_PROGRAMS = tests/plugin/test_nosyscall_core
+EXTRA_PROGRAMS += tests/plugin/test_nosyscall_core
 tests_plugin_test_nosyscall_core_SOURCES = tests/plugin/test_nosyscall.c tests/plugin/made_up.h
 tests_plugin_test_nosyscall_core_CPPFLAGS = $(plugin_cppflags)
 tests_plugin_test_nosyscall_core_LDADD = libompt.la $(nsched_library) -lpthread -ldl

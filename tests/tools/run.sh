@@ -71,7 +71,7 @@ refused 'no program' 2 'which program? nsched run [OPTIONS] [--] PROGRAM [ARGUME
 refused 'option' 2 'run has no option --reprot; did you mean --report?' --reprot true
 refused 'option' 2 'run has no option -x; see nsched run --help (options of the program stand behind its name)' -x true
 refused 'table option' 2 'run has no option --sample-hz; write --option sample_hz=VALUE' --sample-hz=5 true
-refused 'policy' 2 'policy: "jiont" is not one of joint|stay; did you mean joint?' --policy jiont true
+refused 'policy' 2 'policy: "jiont" is not one of joint|stay|simple|pool|homenode|homenode-dynamic|concentric|balancenuma|autonuma|adaptive|reconciled; did you mean joint?' --policy jiont true
 refused 'policy' 2 '--policy: a value is missing' --policy
 refused 'switch' 2 '--dry-run takes no value' --dry-run=1 true
 refused 'pair' 2 '--option policy: a value is missing; write --option policy=VALUE' --option policy true

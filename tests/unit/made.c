@@ -59,7 +59,7 @@ void made_thread(struct situation *situation, unsigned number, int node)
 {
 	struct situation_thread *thread = situation_add_thread(situation);
 	ck_assert_ptr_nonnull(thread);
-	*thread = (struct situation_thread){ .number = number, .node = (int16_t)node, .load = 1, .moved_ms_ago = UINT32_MAX };
+	*thread = (struct situation_thread){ .number = number, .node = (int16_t)node, .load = 1, .moved_ms_ago = UINT32_MAX, .home = -1 };
 }
 
 void made_chunk(struct situation *s, unsigned pages, int node)
@@ -112,6 +112,8 @@ void made_random_situation(struct situation *s, const struct machine *machine, s
 		s->thread[t].bound = s->thread[t].node >= 0 && dice_below(dice, 3) == 0;
 		s->thread[t].fixed = dice_below(dice, 8) == 0;
 		s->thread[t].moved_ms_ago = made_moved(dice);
+		s->thread[t].process = (uint16_t)dice_below(dice, 3);
+		if (dice_below(dice, 3)) s->thread[t].home = (int16_t)machine->cpu[dice_below(dice, machine->n_cpus)].node;
 	}
 	for (unsigned c = 0; c < chunks; c++) {
 		made_chunk(s, 1u << dice_below(dice, 10), -1);
@@ -122,7 +124,11 @@ void made_random_situation(struct situation *s, const struct machine *machine, s
 		made_where(chunk, machine->n_nodes, dice);
 		for (unsigned u = 0; u < 4; u++)
 			if (dice_below(dice, 2)) made_use(s, dice_below(dice, threads), dice_part(dice) * 0.02f);
+		if (dice_below(dice, 2)) chunk->last = (int16_t)dice_below(dice, machine->n_nodes);
 	}
+	s->step = dice_below(dice, 30);
+	for (unsigned n = 0; n < machine->n_nodes && dice_below(dice, 2); n++)
+		s->past[n] = (struct situation_past){ dice_part(dice) * 3, dice_below(dice, 2000) };
 }
 
 char *made_read(const char *name, size_t *bytes)

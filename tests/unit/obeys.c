@@ -6,9 +6,6 @@
 
 #include "pure/estimate.h"
 
-/* Sums of floats in another order differ by a little. */
-static const double slack = 1e-4;
-
 static int find_thread(const struct situation *s, unsigned number)
 {
 	for (unsigned t = 0; t < s->n_threads; t++)
@@ -89,18 +86,6 @@ static const char *crowded(const struct estimate *e, const struct plan *plan)
 	return NULL;
 }
 
-static bool moves_off_crowds(const struct situation *s)
-{
-	unsigned on[MACHINE_NODES] = { 0 }, threads = 0;
-	for (unsigned t = 0; t < s->n_threads; t++)
-		if (s->thread[t].node >= 0) on[s->thread[t].node]++, threads++;
-	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
-		unsigned cpus = s->machine->node[n].n_cpus, all = s->machine->n_cpus;
-		if (on[n] > (threads <= all ? cpus : (threads * cpus + all - 1) / all)) return true;
-	}
-	return false;
-}
-
 double plan_cost_before(const struct situation *s)
 {
 	struct estimate e;
@@ -120,20 +105,63 @@ double plan_cost_after(const struct plan *plan, const struct situation *s)
 	return cost;
 }
 
-const char *plan_obeys(const struct plan *plan, const struct situation *s, const struct policy_rules *rules)
+const char *plan_obeys(const struct plan *plan, const struct policy_ops *policy, const struct situation *s, const struct policy_rules *rules)
 {
 	struct estimate e;
+	struct policy_cost before, after;
 	for (unsigned i = 0; i < plan->n; i++) {
 		if (plan->move[i].kind == MOVE_THREAD && !rules->threads) return "a thread moved against the rules";
 		if (plan->move[i].kind == MOVE_PAGES && !rules->pages) return "pages moved against the rules";
 		if (plan->move[i].support > 1000) return "a support above the whole";
 	}
 	ck_assert_int_eq(estimate_init(&e, s), 0);
+	ck_assert_int_eq(policy->cost(&e, &before), 0);
 	const char *wrong = take_all(&e, plan);
 	if (!wrong) wrong = crowded(&e, plan);
-	double before = plan_cost_before(s), after = estimate_cost(&e);
+	ck_assert_int_eq(policy->cost(&e, &after), 0);
 	estimate_free(&e);
-	/* to give every thread a CPU may cost memory time */
-	if (!wrong && !moves_off_crowds(s) && after > before + slack * before) return "a plan that costs more than what is";
-	return wrong;
+	return wrong ? wrong : policy_worse(&after, &before) ? "a plan that costs more than what is" : NULL;
+}
+
+static void carry_out_pages(const struct move *move, struct situation *s)
+{
+	for (unsigned c = 0; c < s->n_chunks; c++) {
+		struct situation_chunk *chunk = &s->chunk[c];
+		if (chunk->page < move->page || chunk->page >= move->page + move->pages) continue;
+		for (unsigned k = 0; k < SITUATION_WHERE; k++) chunk->where[k].node = -1, chunk->where[k].share = 0;
+		chunk->where[0].node = move->to;
+		chunk->where[0].share = 1;
+		chunk->moved_ms_ago = 0;
+	}
+}
+
+void plan_carry_out(const struct plan *plan, struct situation *s)
+{
+	for (unsigned i = 0; i < plan->n; i++) {
+		const struct move *move = &plan->move[i];
+		if (move->kind == MOVE_PAGES) {
+			carry_out_pages(move, s);
+			continue;
+		}
+		struct situation_thread *t = &s->thread[find_thread(s, move->thread)];
+		if (t->node != move->to) t->moved_ms_ago = 0;
+		t->node = move->to;
+		t->bound = true;
+	}
+}
+
+bool plan_lacks(const struct situation *s)
+{
+	unsigned on[MACHINE_NODES] = { 0 }, ours[MACHINE_NODES] = { 0 };
+	bool crowded_node = false, free_cpu = false;
+	for (unsigned t = 0; t < s->n_threads; t++) {
+		if (s->thread[t].node < 0) continue;
+		on[s->thread[t].node]++;
+		ours[s->thread[t].node] += !s->thread[t].fixed;
+	}
+	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
+		crowded_node |= on[n] > s->machine->node[n].n_cpus && ours[n];
+		free_cpu |= on[n] < s->machine->node[n].n_cpus;
+	}
+	return crowded_node && free_cpu;
 }

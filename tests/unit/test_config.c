@@ -18,8 +18,8 @@ struct set_case {
 static const struct set_case set_cases[] = {
 	{ "policy", "stay", 0, "stay" },
 	{ "policy", "joint", 0, "joint" },
-	{ "policy", "join", -EINVAL, "policy: \"join\" is not one of joint|stay; did you mean joint?" },
-	{ "policy", "", -EINVAL, "policy: \"\" is not one of joint|stay" },
+	{ "policy", "join", -EINVAL, "policy: \"join\" is not one of joint|stay|simple|pool|homenode|homenode-dynamic|concentric|balancenuma|autonuma|adaptive|reconciled; did you mean joint?" },
+	{ "policy", "", -EINVAL, "policy: \"\" is not one of joint|stay|simple|pool|homenode|homenode-dynamic|concentric|balancenuma|autonuma|adaptive|reconciled" },
 	{ "sampler", "tiemr", -EINVAL, "sampler: \"tiemr\" is not one of auto|perf|timer|off; did you mean timer?" },
 	{ "threads", "everything", -EINVAL, "threads: \"everything\" is not one of registered|all" },
 	{ "report", "out/of/here.json", 0, "out/of/here.json" },
@@ -184,7 +184,7 @@ static const struct environment_case environment_cases[] = {
 	{ { "NSCHED_INTERVAL_MS=5", "NSCHED_POLICY=stay" }, -ERANGE,
 	  "variable NSCHED_INTERVAL_MS: interval_ms: 5 is outside of 10..10000 ms", "stay", "100" },
 	{ { "NSCHED_POLICY=jump" }, -EINVAL,
-	  "variable NSCHED_POLICY: policy: \"jump\" is not one of joint|stay", "joint", "100" },
+	  "variable NSCHED_POLICY: policy: \"jump\" is not one of joint|stay|simple|pool|homenode|homenode-dynamic|concentric|balancenuma|autonuma|adaptive|reconciled", "joint", "100" },
 	{ { "NSCHED_TOOL_LIBRARIES=x", "NSCHED_LAUNCH_PID=1", "NSCHED_NUMABOX=1", "NSCHEDX=1" }, 0, "", "joint", "100" },
 	{ { "NSCHED_NUMABOXES=x" }, -ENOENT, "there is no variable NSCHED_NUMABOXES", "joint", "100" },
 };

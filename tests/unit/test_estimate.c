@@ -153,7 +153,7 @@ START_TEST(moves_equal_a_fresh_estimate)
 	ck_assert_msg(near(estimate_cost(&e), estimate_cost(&fresh)), "%g, and afresh %g", estimate_cost(&e), estimate_cost(&fresh));
 	for (unsigned n = 0; n < m.n_nodes; n++) {
 		ck_assert_uint_eq(e.threads_on[n], fresh.threads_on[n]);
-		ck_assert(fabsf(e.demand[n] - fresh.demand[n]) < exact);
+		ck_assert(fabs(e.demand[n] - fresh.demand[n]) < (double)exact);
 	}
 	for (unsigned t = 0; t < s.n_threads; t++)
 		for (unsigned n = 0; n < m.n_nodes; n++) ck_assert(near(estimate_thread_on(&e, t, n), estimate_thread_on(&fresh, t, n)));

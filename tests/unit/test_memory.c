@@ -8,6 +8,9 @@
 
 #include "made.h"
 #include "obeys.h"
+#include "pure/past.h"
+#include "pure/policy.h"
+#include "pure/renumber.h"
 #include "pure/snapshot.h"
 #include "scene.h"
 
@@ -152,25 +155,38 @@ START_TEST(recovers)
 }
 END_TEST
 
+static struct renumbered reversed;
+static const struct policy_ops *policy_now;
+
 static void decide(void)
 {
 	struct plan plan = { 0 };
 	struct policy_rules rules = { true, true };
-	int ret = policy_find("joint")->decide(&scene_now->session.situation, &rules, &plan);
+	struct past past = { 0 };
+	int ret = past_look(&past, &reversed.situation, 0, policy_now->touches);
+	if (!ret) ret = policy_decide(policy_now, &reversed.situation, &rules, &plan);
 	hold(ret == (failed ? -ENOMEM : 0));
+	past_free(&past);
 	plan_free(&plan);
 }
 
+/* Nodes in another order than the operating system's, so that they are renumbered, too. */
 START_TEST(policy)
 {
 	struct dice dice = { 3 };
+	struct machine m;
+	struct situation s;
+	unsigned order[MACHINE_NODES];
 	for_ever = _i;
-	scene_now = scene_made(2, 2, 4, 512);
-	made_random_machine(&machine_of_scene, &dice);
-	made_random_situation(&scene_now->session.situation, &machine_of_scene, &dice);
-	fail_each(decide, 100);
-	situation_free(&scene_now->session.situation);
-	machine_free(&machine_of_scene);
+	made_machine(&m, 4, 2);
+	made_random_situation(&s, &m, &dice);
+	for (unsigned n = 0; n < m.n_nodes; n++) order[n] = m.n_nodes - 1 - n;
+	ck_assert_int_eq(renumber(&reversed, &s, order), 0);
+	for (unsigned p = 0; (policy_now = policy_at(p)); p++)
+		if (strcmp(policy_now->name, "stay")) fail_each(decide, 100);
+	renumber_free(&reversed);
+	situation_free(&s);
+	machine_free(&m);
 }
 END_TEST
 

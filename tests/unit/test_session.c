@@ -42,6 +42,35 @@ START_TEST(converges)
 }
 END_TEST
 
+/* Every policy at work: two threads for each CPU of node 0 and all memory there. Where threads go, and whether pages do. */
+static const struct live_case { const char *policy; bool spreads, moves_pages; } live_cases[] = {
+	{ "joint", true, true }, { "stay", false, false }, { "simple", true, false }, { "pool", true, false },
+	{ "homenode", true, true }, { "homenode-dynamic", true, false }, { "concentric", true, false },
+	{ "balancenuma", true, true }, { "autonuma", true, true }, { "adaptive", true, true }, { "reconciled", true, true },
+};
+
+START_TEST(lives)
+{
+	const struct live_case *c = &live_cases[_i];
+	struct scene *s = scene_made(4, 2, 8, 512);
+	ck_assert_int_eq(nsched_config_set(&s->config, "policy", c->policy, NULL), 0);
+	for (uint32_t t = 0; t < 8; t++) registry_at(&s->registry, t)->node = (int)t / 4;
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	scene_feed(s);
+	scene_steps(s, 60);
+	unsigned on[4] = { 0 };
+	for (unsigned t = 0; t < 8; t++) on[registry_at(&s->registry, t)->node]++;
+	for (unsigned n = 0; n < 4; n++)
+		ck_assert_msg(c->spreads ? on[n] == 2 : on[n] == (n < 2 ? 4 : 0), "%s: %u threads on node %u", c->policy, on[n], n);
+	ck_assert_msg((s->hands.moved > 0) == c->moves_pages, "%s moved %llu pages", c->policy, (unsigned long long)s->hands.moved);
+	uint64_t moves = s->session.totals.thread_moves, pages = s->hands.moved;
+	scene_steps(s, 60);
+	ck_assert_uint_eq(s->session.totals.thread_moves, moves);
+	ck_assert_uint_eq(s->hands.moved, pages);
+	scene_end(s);
+}
+END_TEST
+
 /* At the end the threads have their CPUs back. */
 START_TEST(gives_back)
 {
@@ -318,6 +347,7 @@ END_TEST
 static void add(TCase *tcase)
 {
 	made_loop(tcase, converges, converge_cases);
+	made_loop(tcase, lives, live_cases);
 	tcase_add_test(tcase, gives_back);
 	made_loop(tcase, may_not, quiet);
 	made_loop(tcase, refusing_pages, lasting);

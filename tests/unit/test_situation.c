@@ -26,7 +26,7 @@ START_TEST(grows)
 	situation_clear(&s);
 	ck_assert(s.n_threads == 0 && s.n_chunks == 0 && s.n_uses == 0 && s.room_threads >= 1000 && s.machine == &m);
 	struct situation_thread *thread = situation_add_thread(&s);   /* zeroed, though used before */
-	ck_assert(thread->number == 0 && thread->node == 0 && thread->load == 0);
+	ck_assert(thread->number == 0 && thread->node == -1 && thread->home == -1 && thread->load == 0);
 	situation_free(&s);
 	ck_assert_ptr_null(s.thread);
 	machine_free(&m);

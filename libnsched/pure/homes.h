@@ -1,0 +1,19 @@
+/* Home nodes: for the two policies that give each thread one. */
+#ifndef NSCHED_HOMES_H
+#define NSCHED_HOMES_H
+
+#include "pure/draft.h"
+
+/* Bytes of memory that each thread uses, by the node where they lie: [thread * n_nodes + node]. What several use is parted
+ * by how much each does. NULL without memory; to be freed. */
+double *homes_resident(const struct situation *situation);
+
+/* Threads that are away from home go home if the load gets no more uneven by it, or change places with one whose home
+ * is where they are; home[thread], -1: has none. Then emptier nodes steal: first threads whose home they are, then those that
+ * are away from home anyhow. */
+void homes_balance(struct draft *draft, const int16_t *home);
+
+/* Unevenness first; then how many threads are away from home. */
+void homes_cost(const struct estimate *placement, const int16_t *home, struct policy_cost *cost);
+
+#endif

@@ -1,0 +1,71 @@
+#include <math.h>
+
+#include "pure/joint.h"
+#include "pure/pure.h"
+
+/* Between nodes that cost the same but for so much (of what the chunk costs), the one goes first whose memory is asked for
+ * least: a chunk that all use has no better node, but the next one should not come to the same. */
+#define ALIKE 1e-4
+
+/* Nothing can be better for a chunk than to lie beside its only user, on a node that serves all that it is asked for. */
+static bool is_settled(const struct joint *j, unsigned c)
+{
+	const struct situation_chunk *chunk = &j->s->chunk[c];
+	if (chunk->n_uses != 1 || j->e.chunk_node[c] >= 0 || !(chunk->where[0].share >= 1)) return false;
+	int node = chunk->where[0].node;
+	return j->e.thread_node[j->s->use[chunk->first_use].thread] == node && estimate_stretch(&j->e, (unsigned)node, 0) <= 1;
+}
+
+static double demand_part(const struct joint *j, unsigned n)
+{
+	return j->e.demand[n] / (double)j->s->machine->node[n].lines_per_ns;
+}
+
+/* What moving a chunk to a node takes of each second; nothing where all of it lay from the beginning. */
+static double move_price(const struct joint *j, unsigned c, unsigned node)
+{
+	float copy = joint_copy(j, c, node);
+	return copy > 0 ? (double)(copy + j->chunk_price[c]) : 0;
+}
+
+/* `own`: only where its own users are nearer. */
+static bool place(struct joint *j, unsigned c, bool own)
+{
+	double on[MACHINE_NODES], now = estimate_without(&j->e, c, on);
+	int here = j->e.chunk_node[c], best = -1;
+	double least = now + (here >= 0 ? move_price(j, c, (unsigned)here) : 0), alike = ALIKE * now;
+	float latency = own ? (float)(1 - ALIKE) * estimate_chunk_latency(&j->e, c, -1) : 0;
+	for (unsigned n = 0; n < j->s->machine->n_nodes; n++) {
+		if ((int)n == here) continue;
+		double cost = on[n] + move_price(j, c, n);
+		bool emptier = best >= 0 && cost < least + alike && demand_part(j, n) < demand_part(j, (unsigned)best) - ALIKE;
+		if (!(cost < least - alike) && !emptier) continue;
+		if (own && !(estimate_chunk_latency(&j->e, c, (int)n) < latency)) continue;
+		least = cost;
+		best = (int)n;
+	}
+	if (best >= 0) estimate_move_chunk(&j->e, c, (unsigned)best);
+	return best >= 0;
+}
+
+static bool place_all(struct joint *j, bool own)
+{
+	bool moved = false;
+	for (unsigned c = 0; c < j->s->n_chunks; c++)
+		if (joint_may_chunk(j, c) && !is_settled(j, c) && place(j, c, own)) moved = true;
+	return moved;
+}
+
+static bool is_overloaded(const struct joint *j)
+{
+	for (unsigned n = 0; n < j->s->machine->n_nodes; n++)
+		if (estimate_stretch(&j->e, n, 0) > 1) return true;
+	return false;
+}
+
+/* First to nearer users: that makes room on full nodes, too. Only then is what has no better place moved off those. */
+bool joint_memory(struct joint *j)
+{
+	bool moved = place_all(j, true);
+	return (is_overloaded(j) && place_all(j, false)) || moved;
+}

@@ -1,0 +1,70 @@
+/* homenode-dynamic: Erich Focht's node affine scheduler with a dynamic home node (patches 01, 02, 03 and 05, linux-kernel,
+ * October 2002).
+ *
+ * What decides: as in homenode, but the home is the node that holds most of the task's memory, and follows it: a task that
+ * allocated elsewhere, or was stolen and stayed, is at home where its memory is by now.
+ *
+ * Not to be had in user space: the kernel's count of each task's pages on each node. Done instead: of the memory that the thread
+ * was seen to use lately, where that lies; what several threads use is parted by how much each does. A thread of which
+ * no memory is known has its first node as its home. Memory is not moved, since the home is where it is. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pure/balance.h"
+#include "pure/homes.h"
+#include "pure/pure.h"
+
+/* So much more than on the home that it had must be on another node: a home that swings with a few pages is none. */
+#define CLEARLY_MORE 1.25
+
+static int16_t home_of(const struct situation *s, unsigned t, const double *bytes)
+{
+	int16_t first = s->thread[t].home;
+	double most = first >= 0 ? CLEARLY_MORE * bytes[first] : 0;
+	int16_t home = first;
+	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
+		if (!s->machine->node[n].n_cpus || (int)n == first || !(bytes[n] > most)) continue;
+		home = (int16_t)n;
+		most = bytes[n];
+	}
+	return home;
+}
+
+static int16_t *find_homes(const struct situation *s)
+{
+	int16_t *home = malloc((s->n_threads + 1) * sizeof *home);
+	double *bytes = homes_resident(s);
+	for (unsigned t = 0; home && bytes && t < s->n_threads; t++) home[t] = home_of(s, t, &bytes[t * s->machine->n_nodes]);
+	if (!bytes) {
+		free(home);
+		home = NULL;
+	}
+	free(bytes);
+	return home;
+}
+
+static int decide(const struct situation *s, const struct policy_rules *rules, struct plan *plan)
+{
+	struct draft d;
+	int16_t *home = find_homes(s);
+	int ret = home ? draft_begin(&d, s, rules) : -ENOMEM;
+	if (!ret) {
+		balance_new(&d, "new: to the least loaded node");
+		homes_balance(&d, home);
+		draft_hold(&d, "hold where it was placed");
+		ret = draft_end(&d, &policy_homenode_dynamic, plan);
+	}
+	free(home);
+	return ret;
+}
+
+static int cost(const struct estimate *placement, struct policy_cost *cost)
+{
+	int16_t *home = find_homes(placement->situation);
+	if (!home) return -ENOMEM;
+	homes_cost(placement, home, cost);
+	free(home);
+	return 0;
+}
+
+const struct policy_ops policy_homenode_dynamic = { .name = "homenode-dynamic", .decide = decide, .cost = cost };
