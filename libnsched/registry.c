@@ -25,6 +25,7 @@ static void reset_slot(struct nsched_thread *thread)
 	thread->load = 1;
 	thread->ticks = thread->ticks_ns = 0;
 	thread->tid = 0;
+	thread->process = 0;
 }
 
 void registry_forget_all(struct registry *registry)

@@ -33,7 +33,7 @@ struct task_queue { struct task *head, *tail; };
 
 struct process {
 	const struct wl_process *section;
-	unsigned number;         /* among those of its section */
+	unsigned number, id;     /* among those of its section, and of all */
 	unsigned tasks;          /* alive */
 	uint64_t cpu_ns;
 	struct piece **region;  /* by slot */

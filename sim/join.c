@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LOAD_NS 500000000ull     /* as session_threads.c: the time over which a thread's load is taken */
+#define SERVED_CPU_NS 500000000  /* a process with one thread is left alone until it has used so much */
 #define CONVERGED 0.95           /* so many of the pages lie with their users, */
 #define LOST 0.90                /* until it is less than this */
 
@@ -77,14 +78,22 @@ static void look(struct join *j, struct watcher *w)
 	w->looked_cpu = t->cpu_ns;
 }
 
+/* A process that begins is placed by its launcher. Then it is served from its second thread on, or once it has used some CPU. */
+static bool is_served(const struct task *t)
+{
+	bool alone = t->process->section->forked || t->process->tasks < 2;
+	return !alone || t->section->starts_with_process || t->cpu_ns >= SERVED_CPU_NS;
+}
+
 static void look_at_threads(struct join *j)
 {
 	forget_ended(j);
 	for (unsigned i = j->first_watcher; i < j->n_watchers; i++) {
 		struct watcher *w = j->watcher[i];
 		if (!w || !w->task) continue;
-		if (!w->thread) {
+		if (!w->thread && is_served(w->task)) {
 			w->thread = registry_add(&j->registry, (pid_t)i + 1, true);
+			if (w->thread) w->thread->process = (uint16_t)w->task->process->id;
 			w->looked_ns = j->engine->now;
 			w->looked_cpu = w->task->cpu_ns;
 		}

@@ -99,6 +99,7 @@ static int add_process(struct parse *p)
 	if (!ret && words_take(&p->w, "count")) ret = parse_count(p, 0, TASKS_MOST, &count);
 	if (ret) return ret;
 	new->count = (unsigned)count;
+	new->forked = words_take(&p->w, "forked");
 	new->aside = words_take(&p->w, "aside");
 	w->n_processes++;
 	return words_end(&p->w);

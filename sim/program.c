@@ -350,6 +350,7 @@ static struct process *new_process(struct engine *e, unsigned section, unsigned 
 	p->region = calloc(p->section->memories + 1, sizeof *p->region);
 	p->barrier = calloc(w->n_threads, sizeof *p->barrier);
 	p->member = calloc(w->n_threads, sizeof *p->member);
+	p->id = e->n_processes;
 	e->process[e->n_processes++] = p;
 	if (!p->region || !p->barrier || !p->member) return NULL;
 	for (unsigned s = 0; s < w->n_threads; s++)

@@ -69,6 +69,7 @@ struct wl_process {
 	char name[WORKLOAD_NAME];
 	unsigned count;          /* there at the start */
 	bool aside;              /* only disturbs: neither waited for nor counted */
+	bool forked;             /* its threads are processes of their own, which share what they share by chance */
 	int first_thread;        /* -1: none yet */
 	unsigned memories, thread_memories; /* slots of scope process, and thread */
 };
