@@ -32,6 +32,7 @@ static void reset_slot(struct nsched_thread *thread)
 	atomic_store_explicit(&thread->touches, 0, memory_order_relaxed);
 	thread->touches_taken = 0;
 	thread->tid = 0;
+	thread->process = 0;
 }
 
 void registry_forget_all(struct registry *registry)

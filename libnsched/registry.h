@@ -34,6 +34,7 @@ struct nsched_thread {
 	pid_t tid;
 	_Atomic int state;
 	bool registered;           /* it made itself known and places itself; else found in /proc */
+	uint16_t process;          /* of which process it is, where one session plans for several; else 0 */
 
 	/* what the plan wants and what is: read by the thread itself, at each region */
 	_Atomic int wanted;        /* logical node, REGISTRY_NO_NODE: leave it */

@@ -36,7 +36,7 @@ static int view_threads(struct session *s, uint16_t *index)
 		if (!v) return -ENOMEM;
 		index[i] = (uint16_t)(s->situation.n_threads - 1);
 		*v = (struct situation_thread){ .number = t->number, .node = (int16_t)t->node, .bound = atomic_load(&t->bound) >= 0,
-		                                .fixed = atomic_load(&t->fixed), .load = t->load, .home = -1,
+		                                .fixed = atomic_load(&t->fixed), .load = t->load, .home = -1, .process = t->process,
 		                                .moved_ms_ago = rested_ms(t, now) };
 	}
 	return 0;
