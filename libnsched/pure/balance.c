@@ -36,6 +36,12 @@ static bool take(struct draft *d, unsigned from, unsigned to, const struct balan
 	return t >= 0;
 }
 
+/* Nodes that are not full enough to be taken from, or that nobody may leave, must not make others too full. */
+static bool has_part_left(const struct draft *d, unsigned node)
+{
+	return d->load.running[node] < load_part(&d->load, node);
+}
+
 /* The least loaded node: after it has taken one more; of equals the nearest to `from`. */
 static int least_loaded(const struct draft *d, unsigned from)
 {
@@ -59,7 +65,7 @@ void balance_new(struct draft *d, const char *why)
 		if (!draft_is_new(d, t) || !draft_may_thread(d, t)) continue;
 		unsigned from = (unsigned)d->after.thread_node[t];
 		int to = least_loaded(d, from);
-		if (to >= 0 && load_gain(&d->load, from, (unsigned)to) > 0) draft_thread(d, t, (unsigned)to, why);
+		if (to >= 0 && load_gain(&d->load, from, (unsigned)to) > 0 && has_part_left(d, (unsigned)to)) draft_thread(d, t, (unsigned)to, why);
 	}
 }
 
@@ -109,7 +115,7 @@ void balance_over(struct draft *d, float ratio, const struct balance_taste *tast
 			if (least < 0 || load < load_per_cpu(&d->load, (unsigned)least)) least = (int)n;
 		}
 		if (most < 0 || load_per_cpu(&d->load, (unsigned)most) <= ratio * load_per_cpu(&d->load, (unsigned)least)) return;
-		if (!(load_gain(&d->load, (unsigned)most, (unsigned)least) > 0)) return;
+		if (!(load_gain(&d->load, (unsigned)most, (unsigned)least) > 0) || !has_part_left(d, (unsigned)least)) return;
 		if (!take(d, (unsigned)most, (unsigned)least, taste, why)) stuck[most] = true;
 	}
 }
@@ -142,7 +148,7 @@ static struct pair next_steal(const struct draft *d, const bool *stuck)
 		struct pair mine = { -1, (int)to, 0 };
 		for (unsigned from = 0; from < m->n_nodes; from++) {
 			float gain = load_gain(&d->load, from, to);
-			if (stuck[from] || !(gain > mine.gain) || (float)d->s->past[to].short_ms < wait_ms(d, from, to)) continue;
+			if (stuck[from] || !(gain > mine.gain) || !has_part_left(d, to) || (float)d->s->past[to].short_ms < wait_ms(d, from, to)) continue;
 			mine.from = (int)from;
 			mine.gain = gain;
 		}

@@ -54,6 +54,13 @@ static int best_node(const struct packer *p, unsigned members, const float *scor
 	return best;
 }
 
+/* Where there are more threads than CPUs, those that are there already may find no other place. */
+static bool is_full(const struct packer *p, unsigned node)
+{
+	const struct load *l = &p->d.load;
+	return l->threads > l->machine->n_cpus && l->running[node] >= load_part(l, node);
+}
+
 /* Fills the node with members that have no place yet; those first that run there. */
 static unsigned fill_node(struct packer *p, int g, unsigned node, bool *placed)
 {
@@ -62,7 +69,7 @@ static unsigned fill_node(struct packer *p, int g, unsigned node, bool *placed)
 		for (unsigned t = 0; t < p->d.s->n_threads && p->room[node]; t++) {
 			if (p->groups.of[t] != g || placed[t] || !draft_may_thread(&p->d, t)) continue;
 			bool here = p->d.before.thread_node[t] == (int)node;
-			if (pass == 0 && !here) continue;
+			if (!here && (pass == 0 || is_full(p, node))) continue;
 			draft_thread(&p->d, t, node, here ? "hold with its group" : "to its group");
 			placed[t] = true;
 			p->room[node]--;
