@@ -18,7 +18,7 @@ enum {
 
 /* ---- files ----------------------------------------------------------------------------------------------- */
 
-static int open_path(const struct doctor_files *files, int flags, const char *path, va_list args)
+__attribute__((format(printf, 3, 0))) static int open_path(const struct doctor_files *files, int flags, const char *path, va_list args)
 {
 	char name[PATH_MAX];
 	size_t length = (size_t)snprintf(name, sizeof(name), "%s", files->root);
@@ -65,7 +65,7 @@ static char *read_all(int fd, size_t *bytes)
 	return text;
 }
 
-static char *text_of(const struct doctor_files *files, size_t *bytes, const char *path, va_list args)
+__attribute__((format(printf, 3, 0))) static char *text_of(const struct doctor_files *files, size_t *bytes, const char *path, va_list args)
 {
 	int fd = open_path(files, 0, path, args);
 

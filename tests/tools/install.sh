@@ -37,4 +37,18 @@ if command -v pkg-config >/dev/null; then
 	"$work/program"
 	same 'a program runs' 0 $?
 fi
+
+# Fortran, where this build has it: by the installed module, and by its installed source as another compiler would
+fortran=$(sed -n 's/^FC = //p' "$build/Makefile")
+if [ -f "$build/fortran/nsched.mod" ] && command -v pkg-config >/dev/null; then
+	lib=$(dirname "$PKG_CONFIG_PATH")
+	printf 'program p\n  use nsched\n  if (nsched_version() < 100) error stop\n  print *, nsched_worthwhile()\nend program\n' >"$work/p.f90"
+	mkdir "$work/module" "$work/source"
+	# shellcheck disable=SC2046
+	(cd "$work/module" && $fortran ../p.f90 -o p $(PKG_CONFIG_SYSROOT_DIR=$work/moved pkg-config --cflags --libs nsched-fortran) \
+		-Wl,-rpath,"$lib" && ./p >out)
+	same 'a Fortran program by the installed module' 0 $?
+	(cd "$work/source" && $fortran "$root/include/nsched/nsched.f90" ../p.f90 -o p -L"$lib" -lnsched -Wl,-rpath,"$lib" && ./p >out)
+	same 'a Fortran program by the installed source' 0 $?
+fi
 finish
