@@ -76,6 +76,7 @@ int estimate_init(struct estimate *e, const struct situation *s)
 	memset(e, 0, sizeof *e);
 	e->situation = s;
 	if (make_room(e)) return -ENOMEM;
+	for (unsigned n = 0; n < s->machine->n_nodes; n++) e->per_service[n] = 1 / (double)s->machine->node[n].lines_per_ns;
 	for (unsigned t = 0; t < s->n_threads; t++) {
 		e->thread_node[t] = s->thread[t].node;
 		if (s->thread[t].node >= 0) e->threads_on[s->thread[t].node]++;
@@ -179,37 +180,47 @@ double estimate_cost(const struct estimate *e)
 	return (double)PER_S * sum;
 }
 
-static double stretched(const struct machine *m, unsigned node, double weight, double demand)
-{
-	double u = demand / (double)m->node[node].lines_per_ns;
-	return weight * (u > 1 ? u : 1);
-}
-
-/* accesses x latency of all users of a chunk, for every node that it could lie on */
-static void all_latencies(const struct estimate *e, const struct situation_chunk *c, double *weight)
+/* accesses x latency of all users of a chunk, for every node that it could lie on. Four at a time, which compilers make one of:
+ * rows of latencies are as long as MACHINE_NODES, a multiple, and what is behind the last node is nothing. */
+static void all_latencies(const struct estimate *e, const struct situation_chunk *c, float *weight)
 {
 	const struct machine *m = e->situation->machine;
-	memset(weight, 0, m->n_nodes * sizeof *weight);
+	memset(weight, 0, MACHINE_NODES * sizeof *weight);
 	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
 		const struct situation_use *use = &e->situation->use[u];
 		int node = e->thread_node[use->thread];
-		for (unsigned n = 0; n < m->n_nodes; n++)
-			weight[n] += (double)(use->rate * (node < 0 ? m->latency_ns[n][n] : m->latency_ns[node][n]));
+		if (node < 0) {
+			for (unsigned n = 0; n < m->n_nodes; n++) weight[n] += use->rate * m->latency_ns[n][n];
+			continue;
+		}
+		const float *row = m->latency_ns[node];
+		for (unsigned n = 0; n < m->n_nodes; n += 4)
+			for (unsigned k = n; k < n + 4; k++) weight[k] += use->rate * row[k];
 	}
+}
+
+static double at_least_1(double u)
+{
+	return u > 1 ? u : 1;
 }
 
 double estimate_without(const struct estimate *e, unsigned chunk, double *on)
 {
 	const struct machine *m = e->situation->machine;
 	const struct situation_chunk *c = &e->situation->chunk[chunk];
-	double weight[MACHINE_NODES], demand = (double)situation_traffic(e->situation, c), less = 0;
+	float weight[MACHINE_NODES];
+	double traffic = (double)situation_traffic(e->situation, c), less = 0;
 	all_latencies(e, c, weight);
 	for (unsigned n = 0; n < m->n_nodes; n++) {
-		double share = (double)estimate_share(e, chunk, n);
-		double w = e->weight[n] - share * weight[n], d = e->demand[n] - share * demand;
-		double without = stretched(m, n, w, d);
-		if (share > 0) less += stretched(m, n, e->weight[n], e->demand[n]) - without;
-		on[n] = m->node[n].memory_bytes ? (double)PER_S * (stretched(m, n, w + weight[n], d + demand) - without) : (double)INFINITY;
+		double share = (double)estimate_share(e, chunk, n), w = e->weight[n], d = e->demand[n], all = e->per_service[n];
+		double now = w * at_least_1(d * all), without = now;
+		if (share > 0) {
+			w -= share * (double)weight[n];
+			d -= share * traffic;
+			without = w * at_least_1(d * all);
+			less += now - without;
+		}
+		on[n] = m->node[n].memory_bytes ? (double)PER_S * ((w + (double)weight[n]) * at_least_1((d + traffic) * all) - without) : (double)INFINITY;
 	}
 	return (double)PER_S * less;
 }

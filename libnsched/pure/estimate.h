@@ -16,6 +16,7 @@ struct estimate {
 	float *reach;                            /* [thread * n_nodes + node]: accesses per ns of the thread to that node's memory */
 	double demand[MACHINE_NODES];            /* accesses per ns to each node's memory, */
 	double weight[MACHINE_NODES];            /* and each with its latency: ns of thread time per ns, but for the stretch */
+	double per_service[MACHINE_NODES];       /* 1 / lines_per_ns */
 	unsigned threads_on[MACHINE_NODES];
 };
 

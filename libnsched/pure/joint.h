@@ -24,6 +24,8 @@ struct joint {
 	bool scarce;                       /* more threads than CPUs */
 	const float *thread_price;         /* of each thread: its move and its friction, ns each second */
 	const float *chunk_price;          /* of each chunk: its friction */
+	int16_t *seen;                     /* where each thread was when chunks were looked at last, */
+	bool looked;                       /* if they were in this search */
 	double ideal;                      /* all cost, were all memory local and no node overloaded */
 };
 
@@ -37,7 +39,7 @@ bool joint_may_chunk(const struct joint *joint, unsigned chunk);
 /* Moves threads until nothing gains. 1: something moved, 0: nothing did, -ENOMEM. */
 int joint_threads(struct joint *joint);
 
-/* One look at every chunk: did any move? */
+/* One look at every chunk that may have a better place by now: did any move? */
 bool joint_memory(struct joint *joint);
 
 /* Puts all threads down anew, with the memory that they alone use; groups of threads that share memory as one, if

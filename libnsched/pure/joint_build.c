@@ -192,7 +192,7 @@ static struct spot cost_on(const struct build *b, unsigned i, unsigned n)
 {
 	const struct bundle *bundle = &b->bundle[i];
 	const float *own = &b->own[i * b->nodes], *other = &b->other[i * b->nodes], *price = &b->price[i * b->nodes];
-	double base = 0, left = 0, brought = INFINITY;
+	double base = 0, left = 0, brought = (double)INFINITY;
 	int memory = machine_nearest_memory(b->j->s->machine, n);
 	for (unsigned k = 0; k < b->nodes; k++) {
 		if (k != n) base += (double)price[k];
@@ -216,7 +216,7 @@ static void add_traffic(struct build *b, unsigned from, unsigned n, float traffi
 static bool put_down(struct build *b, struct bundle *bundle)
 {
 	unsigned i = bundle->number;
-	struct spot best = { -1, -1, INFINITY };
+	struct spot best = { -1, -1, (double)INFINITY };
 	for (unsigned n = 0; n < b->nodes; n++) {
 		if (b->threads_on[n] + bundle->threads > b->most[n]) continue;
 		struct spot spot = cost_on(b, i, n);

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "pure/joint.h"
 #include "pure/pure.h"
@@ -7,13 +8,16 @@
  * least: a chunk that all use has no better node, but the next one should not come to the same. */
 #define ALIKE 1e-4
 
-/* Nothing can be better for a chunk than to lie beside its only user, on a node that serves all that it is asked for. */
+/* Nothing can be better for a chunk than to lie beside all of its users, on a node that serves all that it is asked for. */
 static bool is_settled(const struct joint *j, unsigned c)
 {
 	const struct situation_chunk *chunk = &j->s->chunk[c];
-	if (chunk->n_uses != 1 || j->e.chunk_node[c] >= 0 || !(chunk->where[0].share >= 1)) return false;
-	int node = chunk->where[0].node;
-	return j->e.thread_node[j->s->use[chunk->first_use].thread] == node && estimate_stretch(&j->e, (unsigned)node, 0) <= 1;
+	int node = j->e.chunk_node[c];
+	if (node < 0 && chunk->where[0].share >= 1) node = chunk->where[0].node;
+	if (node < 0 || estimate_stretch(&j->e, (unsigned)node, 0) > 1) return false;
+	for (unsigned u = chunk->first_use; u < chunk->first_use + chunk->n_uses; u++)
+		if (j->e.thread_node[j->s->use[u].thread] != node) return false;
+	return true;
 }
 
 static double demand_part(const struct joint *j, unsigned n)
@@ -36,7 +40,7 @@ static bool place(struct joint *j, unsigned c, bool own)
 	double least = now + (here >= 0 ? move_price(j, c, (unsigned)here) : 0), alike = ALIKE * now;
 	float latency = own ? (float)(1 - ALIKE) * estimate_chunk_latency(&j->e, c, -1) : 0;
 	for (unsigned n = 0; n < j->s->machine->n_nodes; n++) {
-		if ((int)n == here) continue;
+		if ((int)n == here || !(on[n] < least + alike)) continue;
 		double cost = on[n] + move_price(j, c, n);
 		bool emptier = best >= 0 && cost < least + alike && demand_part(j, n) < demand_part(j, (unsigned)best) - ALIKE;
 		if (!(cost < least - alike) && !emptier) continue;
@@ -48,24 +52,41 @@ static bool place(struct joint *j, unsigned c, bool own)
 	return best >= 0;
 }
 
+/* Have its users moved since chunks were looked at last? If not, no node has come nearer. */
+static bool users_moved(const struct joint *j, unsigned c)
+{
+	const struct situation_chunk *chunk = &j->s->chunk[c];
+	for (unsigned u = chunk->first_use; u < chunk->first_use + chunk->n_uses; u++)
+		if (j->e.thread_node[j->s->use[u].thread] != j->seen[j->s->use[u].thread]) return true;
+	return false;
+}
+
+/* Does some of it lie on a node that is asked for more than it serves? */
+static bool is_on_full_node(const struct joint *j, unsigned c)
+{
+	const struct situation_chunk *chunk = &j->s->chunk[c];
+	if (j->e.chunk_node[c] >= 0) return estimate_stretch(&j->e, (unsigned)j->e.chunk_node[c], 0) > 1;
+	for (unsigned k = 0; k < SITUATION_WHERE && chunk->where[k].node >= 0; k++)
+		if (estimate_stretch(&j->e, (unsigned)chunk->where[k].node, 0) > 1) return true;
+	return false;
+}
+
 static bool place_all(struct joint *j, bool own)
 {
 	bool moved = false;
-	for (unsigned c = 0; c < j->s->n_chunks; c++)
-		if (joint_may_chunk(j, c) && !is_settled(j, c) && place(j, c, own)) moved = true;
+	for (unsigned c = 0; c < j->s->n_chunks; c++) {
+		bool worth = own ? !j->looked || users_moved(j, c) : is_on_full_node(j, c);
+		if (worth && joint_may_chunk(j, c) && !is_settled(j, c) && place(j, c, own)) moved = true;
+	}
 	return moved;
-}
-
-static bool is_overloaded(const struct joint *j)
-{
-	for (unsigned n = 0; n < j->s->machine->n_nodes; n++)
-		if (estimate_stretch(&j->e, n, 0) > 1) return true;
-	return false;
 }
 
 /* First to nearer users: that makes room on full nodes, too. Only then is what has no better place moved off those. */
 bool joint_memory(struct joint *j)
 {
 	bool moved = place_all(j, true);
-	return (is_overloaded(j) && place_all(j, false)) || moved;
+	moved = place_all(j, false) || moved;
+	memcpy(j->seen, j->e.thread_node, j->s->n_threads * sizeof *j->seen);
+	j->looked = true;
+	return moved;
 }

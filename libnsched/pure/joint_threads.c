@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pure/joint.h"
 #include "pure/pure.h"
@@ -25,23 +26,39 @@ struct transport {
 	unsigned nodes;
 	float *cost;             /* [thread * nodes + node] */
 	struct edge *edge;       /* [from * nodes + to] */
+	int16_t *on;             /* of each thread that may be moved: its node, else -1 */
 	float noise;
 	bool moved;
 };
 
+/* latency[k][n]: to memory of k from CPUs of n. Most threads use memory of few nodes. */
+static void add_costs(const struct transport *t, unsigned thread, float latency[][MACHINE_NODES], const float *stretch)
+{
+	const float *reach = &t->j->e.reach[thread * t->nodes];
+	float cost[MACHINE_NODES] = { 0 };
+	for (unsigned k = 0; k < t->nodes; k++) {
+		float price = reach[k] * stretch[k];
+		if (!(price > 0)) continue;
+		for (unsigned n = 0; n < t->nodes; n += 4)
+			for (unsigned i = n; i < n + 4; i++) cost[i] += price * latency[k][i];
+	}
+	for (unsigned n = 0; n < t->nodes; n++) t->cost[thread * t->nodes + n] = cost[n];
+}
+
 static void find_costs(struct transport *t)
 {
 	const struct joint *j = t->j;
-	const struct machine *m = j->s->machine;
-	float stretch[MACHINE_NODES], price[MACHINE_NODES];
+	float stretch[MACHINE_NODES], latency[MACHINE_NODES][MACHINE_NODES];
 	double all = 0;
-	for (unsigned n = 0; n < t->nodes; n++) stretch[n] = 1e9f * estimate_stretch(&j->e, n, 0);
+	for (unsigned k = 0; k < t->nodes; k++) {
+		stretch[k] = 1e9f * estimate_stretch(&j->e, k, 0);
+		memset(latency[k], 0, sizeof latency[k]);
+		for (unsigned n = 0; n < t->nodes; n++) latency[k][n] = j->s->machine->latency_ns[n][k];
+	}
 	for (unsigned i = 0; i < j->s->n_threads; i++) {
 		float *cost = &t->cost[i * t->nodes];
-		for (unsigned n = 0; n < t->nodes; n++) cost[n] = 0;
-		for (unsigned k = 0; k < t->nodes; k++) price[k] = j->e.reach[i * t->nodes + k] * stretch[k];
-		for (unsigned n = 0; n < t->nodes; n++)
-			for (unsigned k = 0; k < t->nodes; k++) cost[n] += price[k] * m->latency_ns[n][k];
+		t->on[i] = joint_may_thread(j, i) ? j->e.thread_node[i] : (int16_t)-1;
+		add_costs(t, i, latency, stretch);
 		if (j->e.thread_node[i] >= 0) all += (double)cost[j->e.thread_node[i]];
 		for (unsigned n = 0; n < t->nodes; n++)
 			if (j->s->thread[i].node != (int)n) cost[n] += j->thread_price[i];
@@ -52,11 +69,10 @@ static void find_costs(struct transport *t)
 /* The edges that leave a node. */
 static void find_edges(struct transport *t, unsigned from)
 {
-	const struct joint *j = t->j;
 	struct edge *edge = &t->edge[from * t->nodes];
 	for (unsigned n = 0; n < t->nodes; n++) edge[n] = (struct edge){ -1, INFINITY };
-	for (unsigned i = 0; i < j->s->n_threads; i++) {
-		if (j->e.thread_node[i] != (int)from || !joint_may_thread(j, i)) continue;
+	for (unsigned i = 0; i < t->j->s->n_threads; i++) {
+		if (t->on[i] != (int)from) continue;
 		const float *cost = &t->cost[i * t->nodes];
 		for (unsigned n = 0; n < t->nodes; n++)
 			if (cost[n] - cost[from] < edge[n].change) edge[n] = (struct edge){ (int)i, cost[n] - cost[from] };
@@ -65,7 +81,9 @@ static void find_edges(struct transport *t, unsigned from)
 
 static void go(struct transport *t, unsigned from, unsigned to)
 {
-	estimate_move_thread(&t->j->e, (unsigned)t->edge[from * t->nodes + to].thread, to);
+	unsigned thread = (unsigned)t->edge[from * t->nodes + to].thread;
+	estimate_move_thread(&t->j->e, thread, to);
+	t->on[thread] = (int16_t)to;
 	t->moved = true;
 }
 
@@ -191,7 +209,8 @@ int joint_threads(struct joint *j)
 	if (!j->rules->threads || !j->s->n_threads) return 0;
 	t.cost = malloc((size_t)j->s->n_threads * nodes * sizeof *t.cost);
 	t.edge = malloc((size_t)nodes * nodes * sizeof *t.edge);
-	int ret = t.cost && t.edge ? 0 : -ENOMEM;
+	t.on = malloc(j->s->n_threads * sizeof *t.on);
+	int ret = t.cost && t.edge && t.on ? 0 : -ENOMEM;
 	if (!ret) {
 		find_costs(&t);
 		for (unsigned n = 0; n < nodes; n++) find_edges(&t, n);
@@ -201,5 +220,6 @@ int joint_threads(struct joint *j)
 	}
 	free(t.cost);
 	free(t.edge);
+	free(t.on);
 	return ret;
 }

@@ -77,6 +77,7 @@ double joint_total(const struct joint *j)
 static int search(struct joint *j)
 {
 	int moved = 1;
+	j->looked = false;
 	for (unsigned round = 0; moved > 0 && round < ROUNDS; round++) {
 		moved = joint_threads(j);
 		if (moved < 0) return moved;
@@ -121,6 +122,8 @@ static int search_anew(struct joint *j, const struct groups *groups)
 	return ret;
 }
 
+/* Where much has to be moved, another beginning may come to the same with less of it. Groups first where there are any: if they
+ * all find their place, threads one by one find none that is better. */
 static int search_all(struct joint *j)
 {
 	struct groups groups;
@@ -128,8 +131,9 @@ static int search_all(struct joint *j)
 	if (ret || !j->rules->threads || joint_total(j) <= NEARLY_IDEAL * j->ideal) return ret;
 	ret = groups_find(&groups, j->s);
 	if (ret) return ret;
-	ret = search_anew(j, NULL);
-	if (!ret && groups.n) ret = search_anew(j, &groups);
+	if (groups.n) ret = search_anew(j, &groups);
+	bool found = groups.n && estimate_cost(&j->e) <= NEARLY_IDEAL * j->ideal;
+	if (!ret && !found) ret = search_anew(j, NULL);
 	groups_free(&groups);
 	return ret;
 }
@@ -187,10 +191,10 @@ static void explain_chunks(struct draft *d)
 	}
 }
 
-static int decide_draft(struct draft *d, float *thread_price, float *chunk_price)
+static int decide_draft(struct draft *d, float *thread_price, float *chunk_price, int16_t *seen)
 {
 	struct joint j = { .s = d->s, .rules = d->rules, .before = &d->before, .e = d->after, .thread_price = thread_price,
-	                   .chunk_price = chunk_price, .per_s = 1e9f / (float)situation_horizon_ns(d->s),
+	                   .chunk_price = chunk_price, .seen = seen, .per_s = 1e9f / (float)situation_horizon_ns(d->s),
 	                   .scarce = d->load.threads > d->s->machine->n_cpus };
 	for (unsigned n = 0; n < d->s->machine->n_nodes; n++) j.cap[n] = load_part(&d->load, n);
 	memcpy(j.cores, d->load.cores, sizeof j.cores);
@@ -208,14 +212,16 @@ static int decide(const struct situation *s, const struct policy_rules *rules, s
 	struct draft d;
 	float *thread_price = malloc((s->n_threads + 1) * sizeof *thread_price);
 	float *chunk_price = malloc((s->n_chunks + 1) * sizeof *chunk_price);
-	int ret = thread_price && chunk_price ? draft_begin(&d, s, rules) : -ENOMEM;
+	int16_t *seen = malloc((s->n_threads + 1) * sizeof *seen);
+	int ret = thread_price && chunk_price && seen ? draft_begin(&d, s, rules) : -ENOMEM;
 	if (!ret) {
-		ret = decide_draft(&d, thread_price, chunk_price);
+		ret = decide_draft(&d, thread_price, chunk_price, seen);
 		if (ret) draft_drop(&d);
 		else ret = draft_end(&d, &policy_joint, plan);
 	}
 	free(thread_price);
 	free(chunk_price);
+	free(seen);
 	return ret;
 }
 

@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/test_history \
 	tests/unit/test_machine \
 	tests/unit/test_memory \
+	tests/unit/test_past \
 	tests/unit/test_placement \
 	tests/unit/test_plan \
 	tests/unit/test_policy \
@@ -54,6 +55,8 @@ tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
 tests_unit_test_memory_CFLAGS = $(unit_cflags)
 tests_unit_test_memory_LDADD = $(unit_libs)
+tests_unit_test_past_CFLAGS = $(unit_cflags)
+tests_unit_test_past_LDADD = $(unit_libs)
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
