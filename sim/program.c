@@ -2,122 +2,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine.h"
 #include "placed.h"
+#include "program.h"
 
 enum {
-	TOUCH_BATCH = 512,       /* pages touched between two looks at where the thread runs */
 	LINES_IN_NO_TIME = 4096, /* then a microsecond passes, so that a loop without anything in it takes time too */
 };
 
-enum outcome { GO_ON, COMPUTE, STOP };  /* the next line at once; a burst has been made; blocked, asleep or ended */
 
-/* ---- memory ------------------------------------------------------------------------------------------------------ */
-
-static struct piece *region_of(struct engine *e, struct task *t, unsigned memory)
-{
-	const struct wl_memory *m = &e->workload->memory[memory];
-	struct piece **slot = m->scope == SCOPE_MACHINE ? e->region : m->scope == SCOPE_PROCESS ? t->process->region : t->own;
-	if (!slot[m->slot]) slot[m->slot] = memory_add(&e->memory, (uint32_t)((m->bytes + MEMORY_PAGE - 1) / MEMORY_PAGE));
-	return slot[m->slot];
-}
-
-/* The pages that a thread means by a part of a region. */
-static void part_of(const struct engine *e, const struct task *t, const struct wl_use *use, const struct piece *r, uint32_t *first,
-                    uint32_t *count)
-{
-	const struct wl_memory *m = &e->workload->memory[use->memory];
-	uint64_t n = t->section->count, k = t->index, pages = r->pages;
-	*first = 0;
-	*count = r->pages;
-	if (use->part == PART_ALL || m->scope == SCOPE_THREAD) return;
-	if (m->scope == SCOPE_MACHINE && t->process->section->count) {
-		k += t->process->number % t->process->section->count * n;
-		n *= t->process->section->count;
-	}
-	if (use->part == PART_BEFORE) k = (k + n - 1) % n;
-	if (use->part == PART_BEHIND) k = (k + 1) % n;
-	*first = (uint32_t)(k * pages / n);
-	*count = (uint32_t)((k + 1) * pages / n) - *first;
-	if (!*count) *count = 1;
-	if (*first + *count > r->pages) *first = r->pages - *count;
-}
-
-static uint32_t make_pages(struct engine *e, const struct task *t, unsigned memory, struct piece *r, uint32_t first, uint32_t count)
-{
-	if (e->placed) return placed_touch(e->placed, e, t, memory, r, first, count);
-	return memory_touch(&e->memory, r, first, count, e->cpu[t->cpu].node);
-}
-
-/* Goes to the node of a touch, and back to where it may be when that is done. True: it has to go first. */
-static bool pin(struct engine *e, struct task *t, const struct wl_op *op)
-{
-	if (op->node < 0 || (unsigned)op->node >= e->n_nodes || !e->machine->known.node[op->node].n_cpus || t->pinned || e->placed) return false;
-	t->pinned = true;
-	t->nodes_before = t->nodes;
-	t->nodes = 1ull << op->node;
-	t->state = TASK_ASLEEP;
-	e->asleep++;
-	engine_sleep_until(e, t, e->now + 1);
-	return true;
-}
-
-static void unpin(struct task *t)
-{
-	if (!t->pinned) return;
-	t->pinned = false;
-	t->nodes = t->nodes_before;
-}
-
-static enum outcome do_touch(struct engine *e, struct task *t, const struct wl_op *op)
-{
-	if (pin(e, t, op)) return STOP;
-	struct piece *r = region_of(e, t, op->use[0].memory);
-	uint32_t first, count, made = 0;
-	if (!r) return GO_ON;
-	part_of(e, t, &op->use[0], r, &first, &count);
-	while (t->step < count && !made) {
-		uint32_t n = count - (uint32_t)t->step < TOUCH_BATCH ? count - (uint32_t)t->step : TOUCH_BATCH;
-		made = make_pages(e, t, op->use[0].memory, r, first + (uint32_t)t->step, n);
-		t->step += n;
-	}
-	if (t->step >= count) {
-		t->pc++;
-		t->step = 0;
-		unpin(t);
-	}
-	t->left = made * e->machine->params.touch_ns;
-	return made ? COMPUTE : GO_ON;
-}
-
-/* What was never touched is now. */
-static bool resolve(struct engine *e, struct task *t, const struct wl_op *op)
-{
-	uint32_t made = 0;
-	for (unsigned u = 0; u < op->n_uses; u++) {
-		struct piece *r = region_of(e, t, op->use[u].memory);
-		uint32_t first, count;
-		if (!r) return false;
-		if (t->resolved != op) {
-			part_of(e, t, &op->use[u], r, &first, &count);
-			t->use[u] = memory_window(&e->memory, r, first, count);
-			t->version = 0;
-		}
-		struct window *w = t->use[u];
-		if (!w) return false;
-		if (w->present < w->count) made += make_pages(e, t, op->use[u].memory, r, w->first, w->count);
-	}
-	t->resolved = op;
-	t->cold_ns += made * e->machine->params.touch_ns;
-	return true;
-}
+/* ---- computing and waiting ----------------------------------------------------------------------------------------- */
 
 static enum outcome do_run(struct engine *e, struct task *t, const struct wl_op *op)
 {
 	t->pc++;
 	t->left = op->spread > 0 ? chance_around(&e->chance, op->ns, op->spread) : op->ns;
 	if (!op->n_uses) return COMPUTE;
-	if (!resolve(e, t, op)) {
+	if (!program_resolve(e, t, op)) {
 		t->resolved = NULL;
 		return COMPUTE;
 	}
@@ -200,101 +100,6 @@ static enum outcome do_wait(struct task *t, const struct wl_op *op)
 	t->below = (unsigned)op->count;
 	t->state = TASK_BLOCKED;
 	return STOP;
-}
-
-/* ---- messages --------------------------------------------------------------------------------------------------------- */
-
-static struct task *receiver(struct engine *e, const struct task *t, const struct wl_op *op, uint64_t step)
-{
-	const struct wl_thread *section = &e->workload->thread[op->target];
-	struct process *p = t->process;
-	unsigned n = p->section->count;
-	if (op->to == TO_EACH) return p->member[op->target] ? p->member[op->target][step] : NULL;
-	if (op->to == TO_NEXT || op->to == TO_PREVIOUS) {
-		if (p->number >= n) return NULL;
-		unsigned other = op->to == TO_NEXT ? (p->number + 1) % n : (p->number + n - 1) % n;
-		p = e->process[e->first_process[p->section - e->workload->process] + other];
-	}
-	return p->member[op->target] ? p->member[op->target][t->index % section->count] : NULL;
-}
-
-static void deliver(struct engine *e, struct task *to, unsigned from_node, double bytes)
-{
-	to->from[(to->inbox_first + to->inbox++) % INBOX] = (uint16_t)from_node;
-	e->counts.messages++;
-	if (bytes > 0 && to->last_cpu != NO_CPU) e->traffic[e->cpu[to->last_cpu].node][from_node] += bytes;
-	if (!to->receiving) return;
-	to->receiving = false;
-	os_wake(e, to);
-}
-
-static void wait_for_room(struct task *t, struct task *to)
-{
-	struct task **last = &to->senders;
-	while (*last) last = &(*last)->wait_next;
-	*last = t;
-	t->wait_next = NULL;
-	t->state = TASK_BLOCKED;
-}
-
-/* One message a burst, so that others come between; it is there when the burst is over. */
-static enum outcome do_send(struct engine *e, struct task *t, const struct wl_op *op)
-{
-	uint64_t n = op->to == TO_EACH ? e->workload->thread[op->target].count : 1;
-	while (t->step < n) {
-		struct task *to = receiver(e, t, op, t->step);
-		if (to && to->inbox == INBOX) {
-			wait_for_room(t, to);
-			return STOP;
-		}
-		if (to && !t->paid) {
-			t->paid = true;
-			t->left = e->machine->params.message_ns + op->bytes / e->machine->params.refill_gbs;
-			return COMPUTE;
-		}
-		t->paid = false;
-		t->step++;
-		if (to) deliver(e, to, e->cpu[t->cpu].node, op->bytes);
-	}
-	t->step = 0;
-	t->pc++;
-	return GO_ON;
-}
-
-/* A receiver has room, or is gone. */
-static void let_senders(struct engine *e, struct task *t, unsigned n)
-{
-	while (n-- && t->senders) {
-		struct task *sender = t->senders;
-		t->senders = sender->wait_next;
-		sender->wait_next = NULL;
-		os_wake(e, sender);
-	}
-}
-
-static enum outcome do_receive(struct engine *e, struct task *t, const struct wl_op *op)
-{
-	unsigned taken = 0, here = e->cpu[t->cpu].node;
-	const struct sim_params *p = &e->machine->params;
-	if (!t->inbox) {
-		t->receiving = true;
-		t->state = TASK_BLOCKED;
-		return STOP;
-	}
-	t->left = 0;
-	for (; t->inbox && t->step < op->count; t->step++, taken++) {
-		unsigned from = t->from[t->inbox_first];
-		double far = (double)e->machine->latency[here][from] / (double)e->machine->latency[here][here] - 1;
-		t->left += p->message_ns * (1 + p->message_far * far) + op->bytes * (1 + far) / p->refill_gbs;
-		t->inbox_first = (t->inbox_first + 1) % INBOX;
-		t->inbox--;
-	}
-	if (t->step == op->count) {
-		t->step = 0;
-		t->pc++;
-	}
-	let_senders(e, t, taken);
-	return COMPUTE;
 }
 
 /* ---- beginning and ending ------------------------------------------------------------------------------------------------ */
@@ -472,7 +277,7 @@ static enum outcome end(struct engine *e, struct task *t)
 	}
 	if (e->died) e->died(e->watch_arg, t);
 	p->member[section][t->index] = NULL;
-	let_senders(e, t, UINT32_MAX);
+	program_let_senders(e, t, UINT32_MAX);
 	leave_barrier(e, &p->barrier[section]);
 	leave_barrier(e, &e->everywhere[section]);
 	free_regions(e, t->own, p->section->thread_memories);
@@ -506,12 +311,12 @@ static enum outcome do_line(struct engine *e, struct task *t, const struct wl_op
 {
 	t->at = op;
 	switch (op->verb) {
-	case DO_TOUCH: return do_touch(e, t, op);
+	case DO_TOUCH: return program_touch(e, t, op);
 	case DO_RUN: return do_run(e, t, op);
 	case DO_SLEEP: return do_sleep(e, t, op);
 	case DO_BARRIER: return do_barrier(e, t, op);
-	case DO_SEND: return do_send(e, t, op);
-	case DO_RECEIVE: return do_receive(e, t, op);
+	case DO_SEND: return program_send(e, t, op);
+	case DO_RECEIVE: return program_receive(e, t, op);
 	case DO_START: return do_start(e, t, op);
 	case DO_SPAWN: return do_spawn(e, t, op);
 	case DO_WAIT: return do_wait(t, op);
