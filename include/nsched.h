@@ -157,6 +157,25 @@ NSCHED_API int nsched_mem_detach(nsched_t *handle, const void *addr);
 NSCHED_API NSCHED_MUST_CHECK int nsched_mem_hint(nsched_t *handle, nsched_thread_t *thread, const void *addr, size_t bytes,
                                                  uint64_t bytes_per_s);
 
+/* ---- ranks --------------------------------------------------------------------------------------- */
+
+/* What this rank of an MPI job has sent to another one so far. */
+typedef struct nsched_peer {
+	uint32_t rank;             /* in MPI_COMM_WORLD */
+	uint32_t reserved;         /* 0 */
+	uint64_t messages, bytes;
+} nsched_peer_t;
+
+/* Tells nsched this process's row of the communication matrix: it is rank `rank` of `ranks` in
+ * MPI_COMM_WORLD and has sent so much to each of `n_peers` ranks, each named once, since its start. The
+ * row replaces the one before. It goes into the report, and to the other ranks of this machine, where ranks that
+ * talk much are put on one node. At most the 1024 peers that got most are kept. For the MPI plugin and
+ * the like: every second or so is often enough, and once before the end.
+ * -EINVAL  handle is NULL, rank or a peer is not below ranks, or peers is NULL and n_peers is not 0
+ * -ENOMEM  no memory
+ * Thread-safe; copies the row and may wait for a step of the scheduler: not from a signal handler. */
+NSCHED_API int nsched_rank_row(nsched_t *handle, uint32_t rank, uint32_t ranks, const nsched_peer_t *peers, uint32_t n_peers);
+
 /* ---- figures ----------------------------------------------------------------------------------- */
 
 /* What has happened so far. `size` is set by the caller to sizeof(nsched_stats_t); a newer library

@@ -7,6 +7,7 @@ nsched_library = libnsched.la
 
 core_pure = \
 	libnsched/pure/machine.c libnsched/pure/machine.h \
+	libnsched/pure/slot.c libnsched/pure/slot.h \
 	libnsched/pure/evidence.c libnsched/pure/evidence.h \
 	libnsched/pure/evidence_users.c libnsched/pure/evidence_users.h \
 	libnsched/pure/placement.c libnsched/pure/placement.h \

@@ -202,6 +202,26 @@ int process_step(struct nsched *handle)
 	return ret;
 }
 
+/* ---- ranks -------------------------------------------------------------------------------------------------- */
+
+int process_rank_row(struct nsched *h, uint32_t rank, uint32_t ranks, const nsched_peer_t *peers, uint32_t n_peers)
+{
+	struct slot_row *row = malloc(sizeof *row);
+	if (!row) return -ENOMEM;
+	int ret = slot_row_fill(row, rank, ranks, peers, n_peers);
+	if (ret) {
+		free(row);
+		return ret;
+	}
+	row->time_ns = clock_linux.now_ns(NULL);
+	pthread_mutex_lock(&h->step_lock);
+	struct slot_row *before = h->row;
+	h->row = row;
+	pthread_mutex_unlock(&h->step_lock);
+	free(before);
+	return 0;
+}
+
 /* ---- figures ----------------------------------------------------------------------------------------------- */
 
 static int report_locked(struct nsched *h, const char *file)
@@ -262,6 +282,8 @@ static void finish(void)
 	if (one.prepared) session_free(&one.session);
 	one.prepared = false;
 	ranges_free(&one.ranges);
+	free(one.row);
+	one.row = NULL;
 	pthread_mutex_unlock(&one.step_lock);
 	registry_forget_all(&one.registry);
 }
