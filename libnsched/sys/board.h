@@ -108,7 +108,8 @@ struct board_head {
 enum board_flag {
 	BOARD_THREADED = 1,        /* the program has an OpenMP runtime */
 	BOARD_WIDEN = 2,           /* its user, or proof that the launcher's default binds it, says that it may leave its launch mask */
-	BOARD_PLANS = 4,           /* it runs a session and takes part in the plan */
+	BOARD_ASKED = 4,           /* its user has said so: --widen */
+	BOARD_PLANS = 8,           /* it runs a session and takes part in the plan */
 };
 
 /* Gives the calling process slot `slot`, or any free one for BOARD_NO_RANK; the same again if it has one.
