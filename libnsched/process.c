@@ -208,7 +208,12 @@ int process_rank_row(struct nsched *h, uint32_t rank, uint32_t ranks, const nsch
 {
 	struct slot_row *row = malloc(sizeof *row);
 	if (!row) return -ENOMEM;
-	int ret = slot_row_fill(row, rank, ranks, peers, n_peers);
+	int ret = 0;
+	slot_row_begin(row, rank, ranks);
+	for (uint32_t i = 0; !ret && i < n_peers; i++) {
+		struct slot_peer peer = { .rank = peers[i].rank, .messages = peers[i].messages, .bytes = peers[i].bytes };
+		ret = slot_row_add(row, &peer);
+	}
 	if (ret) {
 		free(row);
 		return ret;

@@ -85,7 +85,7 @@ bool slot_plan_valid(const struct slot_plan *p, uint32_t bytes)
 	return true;
 }
 
-static bool counts_less(const nsched_peer_t *a, const nsched_peer_t *b)
+static bool counts_less(const struct slot_peer *a, const struct slot_peer *b)
 {
 	return a->bytes != b->bytes ? a->bytes < b->bytes : a->messages < b->messages;
 }
@@ -98,26 +98,30 @@ static void sift(struct slot_row *row, uint32_t at)
 		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < row->n_peers; child++)
 			if (counts_less(&row->peer[child], &row->peer[least])) least = child;
 		if (least == at) return;
-		nsched_peer_t swap = row->peer[at];
+		struct slot_peer swap = row->peer[at];
 		row->peer[at] = row->peer[least];
 		row->peer[least] = swap;
 		at = least;
 	}
 }
 
-int slot_row_fill(struct slot_row *row, uint32_t rank, uint32_t ranks, const nsched_peer_t *peers, uint32_t n_peers)
+void slot_row_begin(struct slot_row *row, uint32_t rank, uint32_t ranks)
 {
-	*row = (struct slot_row){ .rank = rank, .ranks = ranks };
-	for (uint32_t i = 0; i < n_peers; i++) {
-		if (peers[i].rank >= ranks) return -EINVAL;
-		if (row->n_peers < SLOT_PEERS) {
-			row->peer[row->n_peers++] = peers[i];
-			if (row->n_peers == SLOT_PEERS)
-				for (uint32_t at = SLOT_PEERS / 2; at-- > 0;) sift(row, at);
-		} else if (counts_less(&row->peer[0], &peers[i])) {
-			row->peer[0] = peers[i];
-			sift(row, 0);
-		}
+	memset(row, 0, sizeof *row);
+	row->rank = rank;
+	row->ranks = ranks;
+}
+
+int slot_row_add(struct slot_row *row, const struct slot_peer *peer)
+{
+	if (peer->rank >= row->ranks) return -EINVAL;
+	if (row->n_peers < SLOT_PEERS) {
+		row->peer[row->n_peers++] = *peer;
+		if (row->n_peers == SLOT_PEERS)
+			for (uint32_t at = SLOT_PEERS / 2; at-- > 0;) sift(row, at);
+	} else if (counts_less(&row->peer[0], peer)) {
+		row->peer[0] = *peer;
+		sift(row, 0);
 	}
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nsched.h"
 #include "pure/machine.h"
 
 enum {
@@ -48,12 +47,18 @@ struct slot_view {
 
 /* ---- the row: what this rank has sent ------------------------------------------------------------------ */
 
+struct slot_peer {
+	uint32_t rank;         /* in MPI_COMM_WORLD */
+	uint32_t reserved;
+	uint64_t messages, bytes;
+};
+
 struct slot_row {
 	uint32_t rank, ranks;  /* in MPI_COMM_WORLD */
 	uint32_t n_peers;      /* each once; those that got most, if there is not room for all */
 	uint32_t reserved;
 	uint64_t time_ns;      /* CLOCK_MONOTONIC, when this was true */
-	nsched_peer_t peer[SLOT_PEERS];
+	struct slot_peer peer[SLOT_PEERS];
 };
 
 /* ---- the plan: where the threads of all should be, by the one who plans ---------------------------------- */
@@ -72,8 +77,9 @@ struct slot_plan {
 	struct slot_order order[SLOT_ORDERS];
 };
 
-/* A row of these peers, the largest of them where there are too many. 0; -EINVAL: a peer is not below `ranks`. */
-int slot_row_fill(struct slot_row *row, uint32_t rank, uint32_t ranks, const nsched_peer_t *peers, uint32_t n_peers);
+/* An empty row, and one peer more in it: where there is no more room, the least goes. -EINVAL: it is no rank of these. */
+void slot_row_begin(struct slot_row *row, uint32_t rank, uint32_t ranks);
+int slot_row_add(struct slot_row *row, const struct slot_peer *peer);
 
 /* How much of each counts, in bytes: what is behind need not be written or copied. */
 uint32_t slot_view_bytes(const struct slot_view *view);
