@@ -20,8 +20,12 @@ libnsched_board_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libnsched_board_la_LIBADD = $(HWLOC_LIBS)
 
 core_pure = \
-	libnsched/pure/evidence.c libnsched/pure/evidence.h \
+	libnsched/pure/evidence.c libnsched/pure/evidence.h libnsched/pure/evidence_inside.h \
+	libnsched/pure/evidence_blocks.c libnsched/pure/evidence_blocks.h \
+	libnsched/pure/evidence_learn.c \
+	libnsched/pure/evidence_seen.c libnsched/pure/evidence_seen.h \
 	libnsched/pure/evidence_users.c libnsched/pure/evidence_users.h \
+	libnsched/pure/segments.c libnsched/pure/segments.h \
 	libnsched/pure/placement.c libnsched/pure/placement.h \
 	libnsched/pure/situation.c libnsched/pure/situation.h \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \
