@@ -33,6 +33,7 @@ core_pure = \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
+	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
@@ -52,6 +53,7 @@ core_root = \
 	libnsched/binding.c libnsched/binding.h \
 	libnsched/ranges.c libnsched/ranges.h \
 	libnsched/history.c libnsched/history.h \
+	libnsched/neighbours.c libnsched/neighbours.h \
 	libnsched/session.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \

@@ -60,6 +60,7 @@ static void fork_child(void)
 	if (one.opens) {
 		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
 		registry_forget_all(&one.registry);
+		neighbours_forked(&one.neighbours);
 		one.prepared = false;
 		one.opens = 0;
 		one.loop.running = false;
@@ -149,13 +150,19 @@ static void prepare(pid_t self_tid)
 	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
 	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
 	                               .ranges = &one.ranges, .scan_threads = true };
-	int ret = topo_load(&setup.machine, &one.allowed);
+	if (!one.config.dry_run) {
+		neighbours_join(&one.neighbours, &one.allowed);
+		setup.neighbours = &one.neighbours;
+	}
+	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &one.allowed);
 	if (ret) {
+		neighbours_leave(&one.neighbours);
 		stay_idle("hwloc could not read this machine's topology");
 		return;
 	}
 	if (!machine_worthwhile(&setup.machine)) {
 		machine_free(&setup.machine);
+		neighbours_leave(&one.neighbours);
 		stay_idle("one NUMA node is left of what this process may use: there is nothing to choose");
 		return;
 	}
@@ -164,6 +171,9 @@ static void prepare(pid_t self_tid)
 	if (ret) stay_idle(ret == -ENOMEM ? "there was no memory to start" : "the session could not be started");
 	one.session.self_tid = self_tid;
 	one.prepared = !ret;
+	if (ret) neighbours_leave(&one.neighbours);
+	else neighbours_take_part(&one.neighbours);
+	neighbours_tell_row(&one.neighbours, one.row);
 }
 
 static int step_locked(pid_t self_tid)
@@ -222,6 +232,7 @@ int process_rank_row(struct nsched *h, uint32_t rank, uint32_t ranks, const nsch
 	pthread_mutex_lock(&h->step_lock);
 	struct slot_row *before = h->row;
 	h->row = row;
+	neighbours_tell_row(&h->neighbours, row);
 	pthread_mutex_unlock(&h->step_lock);
 	free(before);
 	return 0;
@@ -285,6 +296,7 @@ static void finish(void)
 		if (ret) log_line("the report could not be written to %s: %s", file, strerror(-ret));
 	}
 	if (one.prepared) session_free(&one.session);
+	neighbours_leave(&one.neighbours);
 	one.prepared = false;
 	ranges_free(&one.ranges);
 	free(one.row);

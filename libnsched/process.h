@@ -13,6 +13,7 @@ struct nsched {
 	struct ranges ranges;
 	struct loop loop;
 	struct session session;
+	struct neighbours neighbours; /* joined when the session is made */
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */
 	bool prepared;                /* the session exists */

@@ -77,10 +77,10 @@ bool slot_row_valid(const struct slot_row *r, uint32_t bytes)
 
 bool slot_plan_valid(const struct slot_plan *p, uint32_t bytes)
 {
-	if (bytes < offsetof(struct slot_plan, order) || p->n_orders > SLOT_ORDERS || bytes != slot_plan_bytes(p)) return false;
+	if (bytes < offsetof(struct slot_plan, order) || p->n_orders > SLOT_ORDERS || p->alone > 1 || bytes != slot_plan_bytes(p)) return false;
 	for (unsigned i = 0; i < p->n_orders; i++) {
 		const struct slot_order *o = &p->order[i];
-		if (o->tid <= 0 || o->node_os < 0 || o->support > PERMILLE || !in_range(o->gain_ns_per_s, -1e18f, 1e18f)) return false;
+		if (o->tid <= 0 || !is_node(o->node_os) || o->support > PERMILLE || !in_range(o->gain_ns_per_s, -1e18f, 1e18f)) return false;
 	}
 	return true;
 }

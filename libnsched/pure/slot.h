@@ -66,14 +66,14 @@ struct slot_row {
 struct slot_order {
 	uint32_t slot;         /* of the process */
 	int32_t tid;
-	int16_t node_os;
+	int16_t node_os;       /* -1: it may stay where it is, and unbound */
 	uint16_t support;      /* permille of its traffic that is there then */
 	float gain_ns_per_s;
 };
 
 struct slot_plan {
-	uint32_t number;       /* of the plan: grows */
 	uint32_t n_orders;
+	uint32_t alone;        /* 1: each process is to plan for itself; it may use its own share only */
 	struct slot_order order[SLOT_ORDERS];
 };
 
