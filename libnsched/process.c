@@ -242,7 +242,7 @@ int process_rank_row(struct nsched *h, uint32_t rank, uint32_t ranks, const nsch
 
 static int report_locked(struct nsched *h, const char *file)
 {
-	struct report report = { .config = &h->config, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
+	struct report report = { .config = &h->config, .neighbours = &h->neighbours, .row = h->row, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
 	                         .refused = h->registry.refused,
 	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };

@@ -10,6 +10,8 @@ struct report {
 	const struct nsched_config *config;
 	const struct session *session;  /* NULL: idle */
 	const char *idle_reason;        /* where idle */
+	const struct neighbours *neighbours; /* the other processes of the job; its board may be NULL */
+	const struct slot_row *row;     /* what this rank has sent; NULL: nobody has told */
 	uint32_t threads, refused;      /* known at the most at a time; not served for lack of room */
 	double run_s;
 	unsigned overhead_permille;

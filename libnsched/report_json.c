@@ -1,8 +1,11 @@
 /* The report as JSON: the only file that includes jansson.h. */
 #include <errno.h>
 #include <jansson.h>
+#include <unistd.h>
 
 #include "report.h"
+
+enum { HOST_BYTES = 256 };
 
 static json_t *node_or_null(int node)
 {
@@ -83,6 +86,32 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "moves_not_kept", json_integer((json_int_t)s->history.moves_not_kept));
 }
 
+/* The rank, and what it has sent: `nsched report` makes one matrix of the rows of all. */
+static void add_rank(json_t *root, const struct report *r)
+{
+	const struct neighbours *n = r->neighbours;
+	bool is_rank = n && n->board && n->head.rank >= 0;
+	uint32_t ranks = r->row ? r->row->ranks : is_rank ? n->head.ranks : 0;
+	if (!r->row && !is_rank) return;
+	json_object_set_new(root, "rank", json_integer(r->row ? (json_int_t)r->row->rank : n->head.rank));
+	if (ranks) json_object_set_new(root, "ranks", json_integer(ranks));
+	if (!r->row) return;
+	json_t *sent = json_array();
+	for (uint32_t i = 0; i < r->row->n_peers; i++) {
+		const struct slot_peer *peer = &r->row->peer[i];
+		json_array_append_new(sent, json_pack("{s:I, s:I, s:I}", "to", (json_int_t)peer->rank, "messages", (json_int_t)peer->messages,
+		                                      "bytes", (json_int_t)peer->bytes));
+	}
+	json_object_set_new(root, "sent", sent);
+}
+
+static void add_neighbours(json_t *root, const struct neighbours *n)
+{
+	if (!n || !n->board) return;
+	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
+	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over));
+}
+
 int report_json(const struct report *r, FILE *out)
 {
 	char version[32];
@@ -92,6 +121,11 @@ int report_json(const struct report *r, FILE *out)
 	                         r->session ? (int)r->session->machine.n_nodes : 1, "cpus", r->session ? (int)r->session->machine.n_cpus : 0,
 	                         "threads", (int)r->threads, "threads_refused", (int)r->refused);
 	if (!root) return -ENOMEM;
+	char host[HOST_BYTES] = "";
+	if (!gethostname(host, sizeof host - 1)) json_object_set_new(root, "host", json_string(host));
+	json_object_set_new(root, "pid", json_integer(getpid()));
+	add_rank(root, r);
+	add_neighbours(root, r->neighbours);
 	json_object_set_new(root, "options", options(r->config));
 	if (r->session) add_session(root, r);
 	int ret = json_dumpf(root, out, JSON_INDENT(1)) ? -EIO : 0;

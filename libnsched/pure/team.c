@@ -16,7 +16,7 @@ enum {
 
 /* Whole processes on a node are taken even where the estimate finds scattered threads better by this
  * much: what a process's threads share (caches, the heap, code, all that no sample has hit) is in no estimate. */
-#define TOGETHER_WORTH 1.05
+#define TOGETHER_WORTH 1.01
 
 /* ---- a situation made small ----------------------------------------------------------------------------- */
 
@@ -24,6 +24,7 @@ struct condenser {
 	const struct situation *s;
 	struct slot_view *view;
 	int16_t group[GROUPS];     /* index in view->chunk, -1: free */
+	float pages[SLOT_CHUNKS][SLOT_WHERE];  /* of each group, on each of its nodes */
 };
 
 static unsigned node_os(const struct situation *s, int node)
@@ -71,22 +72,20 @@ static unsigned hash_group(const struct slot_chunk *c)
 	return h * 2654435761u >> 8;
 }
 
-static void add_share(struct slot_chunk *to, int node, float pages, float all)
+/* More pages on these nodes: those that have no place among the group's are left out. */
+static void add_where(struct slot_chunk *to, float *pages, const struct situation *s, const struct situation_chunk *c)
 {
-	for (unsigned k = 0; k < SLOT_WHERE && node >= 0; k++) {
-		if (to->where[k].node_os < 0) to->where[k].node_os = (int16_t)node;
-		if (to->where[k].node_os != node) continue;
-		to->where[k].permille = (uint16_t)((float)to->where[k].permille + pages * WHOLE / all);
-		return;
-	}
+	for (unsigned i = 0; i < SITUATION_WHERE && c->where[i].node >= 0; i++)
+		for (unsigned k = 0; k < SLOT_WHERE; k++) {
+			if (to->where[k].node_os < 0) to->where[k].node_os = (int16_t)node_os(s, c->where[i].node);
+			if (to->where[k].node_os != (int)node_os(s, c->where[i].node)) continue;
+			pages[k] += c->where[i].share * (float)c->pages;
+			break;
+		}
 }
 
 static void add_to_group(struct slot_chunk *to, const struct slot_chunk *more)
 {
-	float pages = (float)to->pages, plus = (float)more->pages, all = pages + plus;
-	for (unsigned k = 0; k < SLOT_WHERE; k++) to->where[k].permille = (uint16_t)((float)to->where[k].permille * pages / all);
-	for (unsigned k = 0; k < SLOT_WHERE; k++)
-		add_share(to, more->where[k].node_os, plus * (float)more->where[k].permille / WHOLE, all);
 	for (unsigned u = 0; u < to->n_users; u++) to->user[u].rate += more->user[u].rate;
 	to->pages = to->pages + more->pages < to->pages ? UINT32_MAX : to->pages + more->pages;
 }
@@ -94,10 +93,8 @@ static void add_to_group(struct slot_chunk *to, const struct slot_chunk *more)
 static void add_chunk(struct condenser *d, const struct situation_chunk *c)
 {
 	struct slot_chunk one = { .pages = c->pages, .fixed = c->fixed };
-	for (unsigned k = 0; k < SLOT_WHERE; k++) {
-		one.where[k].node_os = c->where[k].node < 0 ? (int16_t)-1 : (int16_t)node_os(d->s, c->where[k].node);
-		one.where[k].permille = (uint16_t)(c->where[k].share * WHOLE);
-	}
+	for (unsigned k = 0; k < SLOT_WHERE; k++) one.where[k].node_os = -1;
+	if (c->where[0].node >= 0) one.where[0].node_os = (int16_t)node_os(d->s, c->where[0].node);
 	main_users(d->s, c, &one);
 	if (!one.n_users || !one.pages) return;
 	unsigned at = hash_group(&one) % GROUPS;
@@ -107,7 +104,10 @@ static void add_chunk(struct condenser *d, const struct situation_chunk *c)
 	} else if (d->view->n_chunks < SLOT_CHUNKS) {
 		d->group[at] = (int16_t)d->view->n_chunks;
 		d->view->chunk[d->view->n_chunks++] = one;
+	} else {
+		return;
 	}
+	add_where(&d->view->chunk[d->group[at]], d->pages[d->group[at]], d->s, c);
 }
 
 void team_condense(const struct situation *s, const int32_t *tid, struct slot_view *view)
@@ -125,6 +125,9 @@ void team_condense(const struct situation *s, const int32_t *tid, struct slot_vi
 	}
 	for (unsigned i = 0; i < GROUPS; i++) d.group[i] = -1;
 	for (unsigned c = 0; c < s->n_chunks; c++) add_chunk(&d, &s->chunk[c]);
+	for (unsigned g = 0; g < view->n_chunks; g++)
+		for (unsigned k = 0; k < SLOT_WHERE; k++)
+			view->chunk[g].where[k].permille = (uint16_t)(WHOLE * d.pages[g][k] / (float)view->chunk[g].pages + 0.5f);
 }
 
 /* ---- members as one situation ------------------------------------------------------------------------------ */
@@ -297,7 +300,8 @@ static void give_orders(const struct team_member *members, const struct team_ori
 	}
 }
 
-/* Two plans, from the threads as they are and from whole processes side by side; the second unless it is clearly dearer. */
+/* Two plans, from the threads as they are and from whole processes side by side; the second unless it is
+ * clearly dearer. */
 static int choose(const struct team_member *members, unsigned n, const struct team_origin *origin, const struct policy_ops *policy,
                   struct situation *s, int16_t *nodes, struct slot_plan *out)
 {

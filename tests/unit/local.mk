@@ -26,6 +26,9 @@ unit_tests = \
 	tests/unit/test_session \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
+	tests/unit/test_neighbours \
+	tests/unit/test_share \
+	tests/unit/test_team \
 	tests/unit/test_threads \
 	tests/unit/test_topo
 check_PROGRAMS += $(unit_tests)
@@ -74,6 +77,12 @@ tests_unit_test_situation_CFLAGS = $(unit_cflags)
 tests_unit_test_situation_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
+tests_unit_test_neighbours_CFLAGS = $(unit_cflags)
+tests_unit_test_neighbours_LDADD = $(unit_libs)
+tests_unit_test_share_CFLAGS = $(unit_cflags)
+tests_unit_test_share_LDADD = $(unit_libs)
+tests_unit_test_team_CFLAGS = $(unit_cflags)
+tests_unit_test_team_LDADD = $(unit_libs)
 tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
 tests_unit_test_topo_CFLAGS = $(unit_cflags)
