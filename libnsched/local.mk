@@ -11,6 +11,7 @@ libnsched_board_la_SOURCES = \
 	libnsched/pure/machine.c libnsched/pure/machine.h \
 	libnsched/pure/slot.c libnsched/pure/slot.h \
 	libnsched/pure/share.c libnsched/pure/share.h \
+	libnsched/pure/cut.c libnsched/pure/cut.h \
 	libnsched/sys/board.c libnsched/sys/board.h libnsched/sys/board_map.h \
 	libnsched/sys/board_find.c libnsched/sys/board_owner.c libnsched/sys/board_machine.c \
 	libnsched/sys/nodes.c libnsched/sys/nodes.h \

@@ -111,10 +111,11 @@ struct gathering {
 };
 
 /* A part of a slot, in memory of its own that is as large as it; NULL if there is none that is sound. */
-static void *read_part(const struct neighbours *n, unsigned slot, enum board_part part, void *room, uint32_t room_bytes)
+static void *read_part(struct neighbours *n, unsigned slot, enum board_part part, void *room, uint32_t room_bytes)
 {
 	int bytes = board_read(n->board, slot, part, room, room_bytes, NULL);
 	void *copy = bytes > 0 ? malloc((size_t)bytes) : NULL;
+	n->totals.refused += bytes == -EPROTO;
 	if (copy) memcpy(copy, room, (size_t)bytes);
 	return copy;
 }
@@ -124,7 +125,7 @@ struct scratch {
 	struct slot_row row;
 };
 
-static void gather_one(const struct neighbours *n, unsigned slot, const struct board_head *head, pid_t pid, struct scratch *scratch,
+static void gather_one(struct neighbours *n, unsigned slot, const struct board_head *head, pid_t pid, struct scratch *scratch,
                        struct gathering *g)
 {
 	struct team_member *member = &g->member[g->n];
@@ -141,7 +142,7 @@ static void gather_one(const struct neighbours *n, unsigned slot, const struct b
 	g->n++;
 }
 
-static void gather(const struct neighbours *n, struct gathering *g)
+static void gather(struct neighbours *n, struct gathering *g)
 {
 	struct scratch *scratch = malloc(sizeof *scratch);
 	struct board_head head;

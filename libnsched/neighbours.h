@@ -32,7 +32,7 @@ struct neighbours {
 	uint64_t exchanged_ns, planned_ns, waiting_ns;
 	unsigned leader;              /* slot of who plans */
 	unsigned together;            /* processes in the plan that was made last, by this process */
-	struct { uint64_t made, followed, taken_over; } totals;
+	struct { uint64_t made, followed, taken_over, refused; } totals; /* refused: what others wrote and can't be true */
 };
 
 /* Joins the board that the environment names, if there is one. `share`: the CPUs of this process. */

@@ -108,8 +108,8 @@ static void add_rank(json_t *root, const struct report *r)
 static void add_neighbours(json_t *root, const struct neighbours *n)
 {
 	if (!n || !n->board) return;
-	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
-	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over));
+	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
+	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over, "refused", (json_int_t)n->totals.refused));
 }
 
 int report_json(const struct report *r, FILE *out)

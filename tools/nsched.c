@@ -11,6 +11,7 @@
 
 static const struct command *const commands[] = {
 	&command_run,
+	&command_report,
 };
 
 enum {

@@ -125,9 +125,15 @@ void team_condense(const struct situation *s, const int32_t *tid, struct slot_vi
 	}
 	for (unsigned i = 0; i < GROUPS; i++) d.group[i] = -1;
 	for (unsigned c = 0; c < s->n_chunks; c++) add_chunk(&d, &s->chunk[c]);
-	for (unsigned g = 0; g < view->n_chunks; g++)
-		for (unsigned k = 0; k < SLOT_WHERE; k++)
-			view->chunk[g].where[k].permille = (uint16_t)(WHOLE * d.pages[g][k] / (float)view->chunk[g].pages + 0.5f);
+	for (unsigned g = 0; g < view->n_chunks; g++) {
+		/* shares are rounded where they come from: two halves may be more than a whole */
+		float all = (float)view->chunk[g].pages, sum = 0;
+		for (unsigned k = 0; k < SLOT_WHERE; k++) sum += d.pages[g][k];
+		if (sum > all) all = sum;
+		for (unsigned k = 0; k < SLOT_WHERE; k++) view->chunk[g].where[k].permille = (uint16_t)(WHOLE * d.pages[g][k] / all + 0.5f);
+	}
+	for (unsigned t = 0; t < view->n_threads; t++)
+		if (!(view->thread[t].load <= 1)) view->thread[t].load = 1;   /* a tick more than the time that went by */
 }
 
 /* ---- members as one situation ------------------------------------------------------------------------------ */

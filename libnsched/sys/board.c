@@ -191,7 +191,7 @@ int board_read_head(const struct board *board, unsigned slot, struct board_head 
 	if (slot >= board->slots) return -ENOENT;
 	struct board_cell *cell = &board->cell[slot];
 	board_owner now = atomic_load(&cell->owner);
-	if (!now || (slot != (unsigned)board->own && !board_owner_alive(now))) return -ENOENT;
+	if (!now || ((int)slot != board_own(board) && !board_owner_alive(now))) return -ENOENT;
 	for (int i = 0; i < READ_TRIES; i++) {
 		uint32_t before = atomic_load(&cell->head_seq);
 		atomic_thread_fence(memory_order_seq_cst);

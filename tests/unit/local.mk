@@ -7,6 +7,8 @@ EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
+	tests/unit/test_board \
+	tests/unit/test_cut \
 	tests/unit/test_binding \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
@@ -39,6 +41,10 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_board_CFLAGS = $(unit_cflags)
+tests_unit_test_board_LDADD = $(unit_libs)
+tests_unit_test_cut_CFLAGS = $(unit_cflags)
+tests_unit_test_cut_LDADD = $(unit_libs)
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_libs)
 tests_unit_test_cpulist_CFLAGS = $(unit_cflags)

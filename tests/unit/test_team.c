@@ -215,6 +215,14 @@ START_TEST(condensed)
 	}
 	ck_assert_uint_eq(pages, 10000 * 512);
 	ck_assert(rate > 11.9 && rate < 12.1);
+	/* two halves of which each was rounded up */
+	s.chunk[0].where[0].share = s.chunk[0].where[1].share = 128.0f / 255;
+	s.chunk[0].where[1].node = 3;
+	s.n_chunks = 1;
+	s.thread[0].load = 1.01f;
+	team_condense(&s, tid, &view[0]);
+	ck_assert(slot_view_valid(&view[0], slot_view_bytes(&view[0])));
+	ck_assert_uint_eq(view[0].chunk[0].where[1].permille, 500);
 	situation_free(&s);
 }
 END_TEST
