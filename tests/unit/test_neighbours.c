@@ -8,6 +8,8 @@
 
 #include "made.h"
 
+#define STEP_NS 1000000   /* of the clock that all share here: so little that no sign of life is ever old */
+
 enum {
 	NODES = 4, CPUS = 2, THREADS = 2,
 	PATIENCE_MS = 20000,          /* for another process's step, on a busy machine */
@@ -58,10 +60,11 @@ static void join(struct part *p, int node)
 	neighbours_take_part(&p->neighbours);
 }
 
-/* A step of a second of this process's own clock. */
+/* A step, at which everything is due. */
 static enum neighbours_mode step(struct part *p)
 {
-	p->now_ns += 1000000000;
+	p->now_ns += STEP_NS;
+	p->neighbours.exchanged_ns = p->neighbours.planned_ns = 0;
 	return neighbours_exchange(&p->neighbours, &p->situation, &machine, p->registry, policy_find("joint"), true, p->now_ns);
 }
 
@@ -71,8 +74,6 @@ static bool reaches(struct part *p, enum neighbours_mode mode)
 	for (int ms = 0; ms < PATIENCE_MS; ms += 5) {
 		if (step(p) == mode) return true;
 		usleep(5000);
-		p->now_ns -= 995000000;   /* as if 5 ms had gone by: others' beats are on the same clock */
-		p->neighbours.exchanged_ns = p->neighbours.planned_ns = 0;
 	}
 	return false;
 }
@@ -174,12 +175,73 @@ START_TEST(two_and_one)
 }
 END_TEST
 
+/* Has a process taken part from this slot? */
+static bool takes_part(const struct part *p, unsigned slot)
+{
+	struct board_head head;
+	for (int ms = 0; ms < PATIENCE_MS; ms += 5) {
+		if (!board_read_head(p->neighbours.board, slot, &head, NULL) && head.flags & BOARD_PLANS && board_last_beat(p->neighbours.board, slot)) return true;
+		usleep(5000);
+	}
+	return false;
+}
+
+/* The planner is killed: the next one plans for those who are left. */
+START_TEST(take_over)
+{
+	struct part p, look;
+	give_board();
+	look = (struct part){ 0 };
+	ck_assert_int_eq(board_attach(getenv("NSCHED_BOARD"), &look.neighbours.board), 0);
+	struct child a = start();
+	ck_assert(takes_part(&look, 0));
+	join(&p, -1);
+	struct child c = start();
+	ck_assert(takes_part(&look, 2));
+	ck_assert(reaches(&p, NEIGHBOURS_TOGETHER));
+	ck_assert_uint_eq(p.neighbours.leader, 0);
+	ck_assert_uint_eq(p.neighbours.totals.made, 0);
+	kill(a.pid, SIGKILL);
+	end(&a);
+	for (int i = 0; i < 1000 && !p.neighbours.totals.made; i++) ck_assert(reaches(&p, NEIGHBOURS_TOGETHER));
+	ck_assert_uint_eq(p.neighbours.leader, 1);
+	ck_assert_uint_eq(p.neighbours.totals.taken_over, 1);
+	ck_assert_uint_eq(p.neighbours.together, 2);
+	end(&c);
+	neighbours_leave(&p.neighbours);
+}
+END_TEST
+
+/* The child of a fork has no slot, and leaves its parent's alone. */
+START_TEST(forked)
+{
+	struct part p;
+	int status;
+	give_board();
+	join(&p, 0);
+	pid_t pid = fork();
+	if (!pid) {
+		neighbours_forked(&p.neighbours);
+		int alone = step(&p) == NEIGHBOURS_ALONE;
+		struct part own;
+		join(&own, 0);
+		_exit(alone && own.neighbours.board && board_own(own.neighbours.board) == 1 ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(board_own(p.neighbours.board), 0);
+	neighbours_leave(&p.neighbours);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, nobody_else);
 	tcase_add_test(tcase, two_and_one);
+	tcase_add_test(tcase, take_over);
+	tcase_add_test(tcase, forked);
 }
 
 int main(void)
