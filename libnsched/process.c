@@ -20,7 +20,7 @@ enum {
 };
 
 /* Never freed: late callbacks hold pointers into its registry. */
-static struct nsched one;
+static struct nsched one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
 static bool forks_watched, fork_has_step_lock;
 
@@ -57,6 +57,7 @@ static void fork_child(void)
 	int saved = errno;
 	pthread_mutex_init(&open_lock, NULL);
 	pthread_mutex_init(&one.step_lock, NULL);
+	exchange_forked(&one.exchange);
 	if (one.opens) {
 		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
 		registry_forget_all(&one.registry);
@@ -207,7 +208,7 @@ int process_step(struct nsched *handle)
 static int report_locked(struct nsched *h, const char *file)
 {
 	struct report report = { .config = &h->config, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
-	                         .refused = h->registry.refused,
+	                         .refused = h->registry.refused, .exchange = &h->exchange,
 	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	if (h->prepared) {

@@ -3,6 +3,7 @@
 #define NSCHED_PROCESS_H
 
 #include "config.h"
+#include "exchange.h"
 #include "loop.h"
 #include "session.h"
 
@@ -10,6 +11,7 @@ struct nsched {
 	struct nsched_config config;
 	struct registry registry;
 	struct ranges ranges;
+	struct exchange exchange;
 	struct loop loop;
 	struct session session;
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */

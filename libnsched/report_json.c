@@ -83,6 +83,46 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "moves_not_kept", json_integer((json_int_t)s->history.moves_not_kept));
 }
 
+enum { AT_A_TIME = 64 };   /* peers, or calls, asked for in one go */
+
+static json_t *calls_made(struct exchange *exchange)
+{
+	nsched_call_count_t count[AT_A_TIME];
+	json_t *o = json_object();
+	size_t n = AT_A_TIME;
+	for (uint32_t from = 0; n == AT_A_TIME; from += AT_A_TIME) {
+		n = exchange_calls(exchange, from, count, AT_A_TIME);
+		for (size_t i = 0; i < n; i++)
+			if (count[i].calls) json_object_set_new(o, count[i].name, json_integer((json_int_t)count[i].calls));
+	}
+	return o;
+}
+
+static json_t *sent(struct exchange *exchange)
+{
+	nsched_exchange_t peer[AT_A_TIME];
+	json_t *a = json_array();
+	size_t n = AT_A_TIME;
+	for (int32_t from = -1; n == AT_A_TIME; from = peer[n - 1].rank + 1) {
+		n = exchange_sent(exchange, from, peer, AT_A_TIME);
+		for (size_t i = 0; i < n; i++)
+			json_array_append_new(a, json_pack("{s:i, s:I, s:I}", "rank", (int)peer[i].rank, "bytes", (json_int_t)peer[i].bytes,
+			                                   "messages", (json_int_t)peer[i].messages));
+		if (!n) break;
+	}
+	return a;
+}
+
+static void add_exchange(json_t *root, struct exchange *exchange)
+{
+	struct exchange_about about;
+	if (!exchange_about(exchange, &about)) return;
+	json_object_set_new(root, "rank", about.rank < 0 ? json_null() : json_integer(about.rank));
+	json_object_set_new(root, "ranks", json_integer(about.ranks));
+	json_object_set_new(root, "exchange", json_pack("{s:s, s:I, s:o, s:o}", "library", about.library, "start_ns",
+	                                                (json_int_t)about.start_ns, "calls", calls_made(exchange), "sent", sent(exchange)));
+}
+
 int report_json(const struct report *r, FILE *out)
 {
 	char version[32];
@@ -94,6 +134,7 @@ int report_json(const struct report *r, FILE *out)
 	if (!root) return -ENOMEM;
 	json_object_set_new(root, "options", options(r->config));
 	if (r->session) add_session(root, r);
+	if (r->exchange) add_exchange(root, r->exchange);
 	int ret = json_dumpf(root, out, JSON_INDENT(1)) ? -EIO : 0;
 	if (!ret) fputc('\n', out);
 	json_decref(root);
