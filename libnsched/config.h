@@ -48,6 +48,7 @@ enum config_option_number {
  * The policies are not here: the array of policies knows its own names (config_choice). */
 enum { THREADS_REGISTERED, THREADS_ALL };
 enum { BIND_NODE, BIND_NONE };
+enum { SHARES_DIVIDE, SHARES_KEEP };
 enum { SAMPLER_AUTO, SAMPLER_PERF, SAMPLER_TIMER, SAMPLER_OFF };
 
 enum config_kind { CONFIG_TEXT, CONFIG_ENUM, CONFIG_UINT, CONFIG_BOOL };

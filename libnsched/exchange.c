@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { AT_A_TIME = 64 };   /* peers asked for in one go */
+
 int exchange_set(struct exchange *exchange, const nsched_exchange_source_t *source)
 {
 	int ret = 0;
@@ -54,4 +56,27 @@ size_t exchange_calls(struct exchange *exchange, uint32_t from, nsched_call_coun
 	size_t n = s->calls ? s->calls(s->context, from, counts, most) : 0;
 	pthread_mutex_unlock(&exchange->lock);
 	return n;
+}
+
+bool exchange_counted(struct exchange *exchange)
+{
+	struct exchange_about about;
+	return exchange_about(exchange, &about) && about.rank >= 0;
+}
+
+void exchange_row(struct exchange *exchange, struct slot_row *row)
+{
+	struct exchange_about about;
+	nsched_exchange_t peer[AT_A_TIME];
+	bool counted = exchange_about(exchange, &about) && about.rank >= 0;
+	size_t n = counted ? AT_A_TIME : 0;
+	slot_row_begin(row, counted ? (uint32_t)about.rank : 0, counted ? (uint32_t)about.ranks : 0);
+	for (int32_t from = 0; n == AT_A_TIME; from = peer[n - 1].rank + 1) {
+		n = exchange_sent(exchange, from, peer, AT_A_TIME);
+		for (size_t i = 0; i < n; i++) {
+			struct slot_peer p = { .rank = (uint32_t)peer[i].rank, .messages = peer[i].messages, .bytes = peer[i].bytes };
+			slot_row_add(row, &p);   /* a rank that is none is not taken */
+		}
+		if (!n) break;
+	}
 }

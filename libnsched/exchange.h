@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "nsched.h"
+#include "pure/slot.h"
 
 struct exchange {
 	pthread_mutex_t lock;            /* held over a change of the source and over every call into it */
@@ -28,6 +29,12 @@ struct exchange_about {
 
 /* False: there is no source. */
 bool exchange_about(struct exchange *exchange, struct exchange_about *about);
+
+/* Is there a source that knows its rank? */
+bool exchange_counted(struct exchange *exchange);
+
+/* This rank's row, as others are told it: an empty one where there is no source. Its time is the caller's to set. */
+void exchange_row(struct exchange *exchange, struct slot_row *row);
 
 /* As the source's functions of these names; 0 where there is none. */
 size_t exchange_sent(struct exchange *exchange, int32_t from, nsched_exchange_t *peers, size_t most);

@@ -5,10 +5,27 @@ include libnsched/sys/sources.mk
 
 nsched_library = libnsched.la
 
-core_pure = \
+# What the processes of a job share, for the core and for the launcher.
+noinst_LTLIBRARIES += libnsched_board.la
+libnsched_board_la_SOURCES = \
 	libnsched/pure/machine.c libnsched/pure/machine.h \
-	libnsched/pure/evidence.c libnsched/pure/evidence.h \
+	libnsched/pure/slot.c libnsched/pure/slot.h \
+	libnsched/pure/share.c libnsched/pure/share.h \
+	libnsched/sys/board.c libnsched/sys/board.h libnsched/sys/board_map.h \
+	libnsched/sys/board_find.c libnsched/sys/board_owner.c libnsched/sys/board_machine.c \
+	libnsched/sys/nodes.c libnsched/sys/nodes.h \
+	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
+	libnsched/sys/topo.c libnsched/sys/topo.h
+libnsched_board_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
+libnsched_board_la_LIBADD = $(HWLOC_LIBS)
+
+core_pure = \
+	libnsched/pure/evidence.c libnsched/pure/evidence.h libnsched/pure/evidence_inside.h \
+	libnsched/pure/evidence_blocks.c libnsched/pure/evidence_blocks.h \
+	libnsched/pure/evidence_learn.c \
+	libnsched/pure/evidence_seen.c libnsched/pure/evidence_seen.h \
 	libnsched/pure/evidence_users.c libnsched/pure/evidence_users.h \
+	libnsched/pure/segments.c libnsched/pure/segments.h \
 	libnsched/pure/placement.c libnsched/pure/placement.h \
 	libnsched/pure/situation.c libnsched/pure/situation.h \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \
@@ -20,9 +37,6 @@ core_pure = \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
 core_sys = \
-	libnsched/sys/topo.c libnsched/sys/topo.h \
-	libnsched/sys/nodes.c libnsched/sys/nodes.h \
-	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
@@ -48,7 +62,7 @@ core_root = \
 noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -lm
+libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la

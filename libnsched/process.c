@@ -167,10 +167,20 @@ static void prepare(pid_t self_tid)
 	one.prepared = !ret;
 }
 
+/* What this rank has sent, for the plan of all: those whose messages are counted, only. */
+static void look_at_row(void)
+{
+	if (!one.row && exchange_counted(&one.exchange)) one.row = malloc(sizeof *one.row);
+	if (!one.row) return;
+	exchange_row(&one.exchange, one.row);
+	one.row->time_ns = clock_linux.now_ns(NULL);
+}
+
 static int step_locked(pid_t self_tid)
 {
 	if (!one.idle && !one.prepared) prepare(self_tid);
 	if (one.idle) return 0;
+	look_at_row();
 	int ret = session_step(&one.session);
 	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
 	return ret;
@@ -263,6 +273,8 @@ static void finish(void)
 	if (one.prepared) session_free(&one.session);
 	one.prepared = false;
 	ranges_free(&one.ranges);
+	free(one.row);
+	one.row = NULL;
 	pthread_mutex_unlock(&one.step_lock);
 	registry_forget_all(&one.registry);
 }

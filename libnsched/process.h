@@ -5,6 +5,7 @@
 #include "config.h"
 #include "exchange.h"
 #include "loop.h"
+#include "pure/slot.h"
 #include "session.h"
 
 struct nsched {
@@ -21,6 +22,7 @@ struct nsched {
 	uint64_t open_ns;
 	uint32_t threads_most;
 	pthread_mutex_t step_lock;    /* held over a step, and while what steps change is read */
+	struct slot_row *row;         /* what this rank has sent, as of the last step; NULL: no rank, under step_lock */
 	unsigned opens;
 	pid_t pid;
 };

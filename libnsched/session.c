@@ -142,6 +142,7 @@ int session_step(struct session *s)
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_add_hints(s, seen_ns);
+	evidence_learn(s->evidence);
 	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
 	session_locate(s);
 	session_count_local(s);

@@ -1,0 +1,27 @@
+/* What the files of the evidence share. */
+#ifndef NSCHED_EVIDENCE_INSIDE_H
+#define NSCHED_EVIDENCE_INSIDE_H
+
+#include "pure/evidence.h"
+#include "pure/evidence_blocks.h"
+#include "pure/evidence_seen.h"
+#include "pure/segments.h"
+
+enum {
+	RECENT_LINES = 128,      /* lines of a thread that are taken to be in its cache */
+	LEARN_MOST = 4096,       /* accesses looked at in one step by evidence_learn, the newest: a millisecond at the worst */
+};
+
+struct evidence {
+	struct blocks blocks;
+	struct seen_ring seen;
+	uint32_t (*recent)[RECENT_LINES];
+	float *carry;                  /* per thread: weight too small for a tick yet */
+	unsigned max_threads, unclear; /* blocks marked unclear, at most */
+	double window_ns;
+	uint64_t since_halved_ns, dropped, halvings;
+	uint64_t learn[LEARN_MOST];    /* accesses, packed so that they sort by block and page */
+	struct seen block_seen[LEARN_MOST];
+};
+
+#endif
