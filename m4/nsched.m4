@@ -41,6 +41,16 @@ AC_DEFUN([NSCHED_PROBE_MPI], [
   AS_IF([test -n "$$2_CC"], [], [NSCHED_MISSING([$1], [$5])])
   AC_SUBST([$2_CC])
   AC_SUBST([$2_CPPFLAGS])
+
+  # Its Fortran compiler, for the tests: mpifort.openmpi beside mpicc.openmpi
+  $2_FC=
+  AS_IF([test -n "$$2_CC"], [
+    AC_CHECK_PROG([$2_FC], [mpifort${$2_CC@%:@mpicc}], [mpifort${$2_CC@%:@mpicc}])
+    AS_IF([test -n "$$2_FC"], [
+      printf 'program p\nuse mpi_f08\ncall MPI_Init()\nend\n' >conftest.f90
+      "$$2_FC" -c conftest.f90 -o conftest.f90.o >/dev/null 2>&1 || $2_FC=
+      rm -f conftest.f90 conftest.f90.o])])
+  AC_SUBST([$2_FC])
 ])
 
 # A compiler that builds OpenMP programs for LLVM's runtime: clang with -fopenmp

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-struct matrix matrix;
+struct matrix matrix = { .concurrent = true };
 
 bool matrix_start(int32_t ranks)
 {

@@ -23,7 +23,7 @@ struct matrix_cell {
 
 struct matrix {
 	int32_t ranks;
-	bool concurrent; /* threads may add at the same time */
+	bool concurrent; /* threads may add at the same time; so until it is known better */
 	struct matrix_cell outside;
 	struct matrix_cell *_Atomic *page; /* NULL: no job is known, all is outside */
 };

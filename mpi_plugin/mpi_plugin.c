@@ -33,7 +33,7 @@ static struct {
 	pid_t owner;      /* the process that counts; a forked child inherits all this, but is no rank */
 	bool started;     /* the job is known */
 	int rank, ranks;
-	uint64_t start_ns;
+	uint64_t began_ns, start_ns; /* our part of MPI's start: when it began, how long it took */
 	char library[64];
 } plugin = { .rank = -1 };
 
@@ -63,8 +63,7 @@ static size_t calls_made(void *unused, uint32_t from, nsched_call_count_t *count
 	return n;
 }
 
-/* `began_ns`: when our part of MPI's start began, 0: it was long ago. */
-static bool core_start(uint64_t began_ns)
+static bool core_start(void)
 {
 	nsched_exchange_source_t source = {
 		.size = sizeof(source),
@@ -77,8 +76,8 @@ static bool core_start(uint64_t began_ns)
 
 	if (!core_open(&plugin.core, &plugin.handle))
 		return false;
-	if (began_ns != 0)
-		plugin.start_ns = now_ns() - began_ns;
+	if (plugin.start_ns == 0)
+		plugin.start_ns = now_ns() - plugin.began_ns;
 	source.start_ns = plugin.start_ns;
 	if (plugin.core.exchange_source != NULL && plugin.core.masks_changed != NULL &&
 	    plugin.core.exchange_source(plugin.handle, &source) == 0)
@@ -94,7 +93,7 @@ static void at_the_end(void)
 	if (plugin.owner != getpid())
 		return;
 	plugin.owner = 0;
-	if (plugin.handle == NULL && !core_start(0))
+	if (plugin.handle == NULL && !core_start())
 		return;
 	plugin.core.close(plugin.handle);
 }
@@ -103,8 +102,10 @@ static void at_the_end(void)
 
 static bool wanted(void)
 {
-	const char *report = secure_getenv("NSCHED_REPORT");
+	const char *report = secure_getenv("NSCHED_REPORT"), *option = secure_getenv("NSCHED_MPI");
 
+	if (option != NULL && strcmp(option, "0") == 0)
+		return false;
 	return core_worthwhile() || (report != NULL && report[0] != '\0');
 }
 
@@ -117,20 +118,29 @@ static void forked(void)
 	atomic_store(&plugin_state, PLUGIN_OFF);
 }
 
-void plugin_decide(void)
+bool plugin_decide(void)
 {
+	int initialized = 0;
+
 	pthread_mutex_lock(&lock);
 	if (atomic_load(&plugin_state) == PLUGIN_UNDECIDED) {
-		bool counting = next_is_family() && wanted() && library_bind();
+		plugin.began_ns = now_ns();
+		bool use = next_is_family() && wanted() && library_bind();
 
-		if (counting) {
+		if (use) {
 			plugin.owner = getpid();
 			pthread_atfork(NULL, NULL, forked);
 			atexit(at_the_end);
 		}
-		atomic_store(&plugin_state, counting ? PLUGIN_COUNTING : PLUGIN_OFF);
+		atomic_store(&plugin_state, use ? PLUGIN_COUNTING : PLUGIN_OFF);
 	}
+	bool counting = atomic_load(&plugin_state) == PLUGIN_COUNTING;
+
 	pthread_mutex_unlock(&lock);
+	/* MPI_Init may have been called in a way that we did not see. */
+	if (counting && library.Initialized(&initialized) == MPI_SUCCESS && initialized)
+		plugin_started();
+	return counting;
 }
 
 /* ---- the job ------------------------------------------------------------------------------------ */
@@ -153,7 +163,7 @@ static void name_library(void)
 }
 
 /* `job` is kept. */
-static void start_job(MPI_Group job, uint64_t began_ns)
+static void start_job(MPI_Group job)
 {
 	int level;
 
@@ -164,8 +174,11 @@ static void start_job(MPI_Group job, uint64_t began_ns)
 	if (matrix_start(plugin.ranks))
 		peers_start(job);
 	plugin.started = true;
-	plugin.start_ns = now_ns() - began_ns;
-	if (!core_worthwhile() || !core_start(began_ns))
+	if (!core_worthwhile()) {
+		plugin.start_ns = now_ns() - plugin.began_ns;
+		return;
+	}
+	if (!core_start())
 		return;
 	plugin.core.masks_changed(plugin.handle);
 	if (plugin.core.start(plugin.handle) < 0 && core_verbose())
@@ -174,19 +187,17 @@ static void start_job(MPI_Group job, uint64_t began_ns)
 
 void plugin_started(void)
 {
-	uint64_t began_ns = now_ns();
 	MPI_Group job;
 
 	pthread_mutex_lock(&lock);
 	if (!plugin.started && library.Comm_group(FAMILY_WORLD, &job) == MPI_SUCCESS)
-		start_job(job, began_ns);
+		start_job(job);
 	pthread_mutex_unlock(&lock);
 }
 
 #if FAMILY_MPI4
 void plugin_session(MPI_Session session)
 {
-	uint64_t began_ns = now_ns();
 	__typeof__(&PMPI_Group_from_session_pset) group_of = NULL;
 	MPI_Group job;
 
@@ -194,7 +205,7 @@ void plugin_session(MPI_Session session)
 	if (!plugin.started)
 		group_of = (__typeof__(group_of))next_find("PMPI_Group_from_session_pset");
 	if (group_of != NULL && group_of(session, "mpi://WORLD", &job) == MPI_SUCCESS)
-		start_job(job, began_ns);
+		start_job(job);
 	pthread_mutex_unlock(&lock);
 }
 #endif

@@ -3,6 +3,7 @@
 #define NSCHED_MPI_PLUGIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mpi_family.h"
@@ -22,8 +23,8 @@ enum plugin_state {
 extern _Atomic int plugin_state;
 extern _Atomic uint64_t plugin_count[PLUGIN_CALLS];
 
-/* MPI is in use for the first time: counting or off, from now on. Another thread may be in it as well. */
-void plugin_decide(void);
+/* MPI is in use for the first time: counting (true) or off, from now on. Another thread may be in it as well. */
+bool plugin_decide(void);
 
 /* MPI_Init or MPI_Init_thread is through: the job is known. */
 void plugin_started(void);

@@ -32,13 +32,16 @@ static __thread const char *entered;
 	int PMPI_##name params;
 #include "mpi_calls.def"
 
+/* Counted when it is entered: it may be the last one (MPI_Abort's relatives, or a kill). What it sends is
+ * charged when it has succeeded. */
 #define WRAPPER(symbol, name, params, args, before, after)                                     \
 	NSCHED_API int wrapped_##symbol params __asm__(#symbol);                                   \
 	int wrapped_##symbol params                                                                \
 	{                                                                                          \
 		static int(*_Atomic found) params;                                                     \
 		int(*next) params = atomic_load_explicit(&found, memory_order_relaxed);                \
-		int state = atomic_load_explicit(&plugin_state, memory_order_acquire), returned;         \
+		int state = atomic_load_explicit(&plugin_state, memory_order_acquire), returned;       \
+		const char *here = __builtin_frame_address(0);                                         \
                                                                                                \
 		if (__builtin_expect(next == NULL, 0)) {                                               \
 			next = (__typeof__(next))next_find(#symbol);                                       \
@@ -46,26 +49,24 @@ static __thread const char *entered;
 				return MPI_ERR_OTHER;                                                          \
 			atomic_store_explicit(&found, next, memory_order_relaxed);                         \
 		}                                                                                      \
-		const char *here = __builtin_frame_address(0);                                         \
-                                                                                               \
 		if (state == PLUGIN_OFF || here < entered)                                             \
 			return next args;                                                                  \
-		if (state == PLUGIN_COUNTING)                                                          \
+		if (__builtin_expect(state == PLUGIN_COUNTING, 1)) {                                   \
+			matrix_count(&plugin_count[PLUGIN_##name], 1);                                     \
 			before;                                                                            \
+		}                                                                                      \
 		entered = here;                                                                        \
 		returned = next args;                                                                  \
 		entered = NULL;                                                                        \
+		if (__builtin_expect(returned != MPI_SUCCESS, 0))                                      \
+			return returned;                                                                   \
 		if (__builtin_expect(state != PLUGIN_COUNTING, 0)) {                                   \
-			if (returned != MPI_SUCCESS)                                                         \
-				return returned;                                                                 \
-			plugin_decide();                                                                   \
-			if (atomic_load(&plugin_state) != PLUGIN_COUNTING)                                 \
-				return returned;                                                                 \
+			if (!plugin_decide())                                                              \
+				return returned;                                                               \
+			matrix_count(&plugin_count[PLUGIN_##name], 1);                                     \
 		}                                                                                      \
-		matrix_count(&plugin_count[PLUGIN_##name], 1);                                         \
-		if (returned == MPI_SUCCESS)                                                             \
-			after;                                                                             \
-		return returned;                                                                         \
+		after;                                                                                 \
+		return returned;                                                                       \
 	}
 
 #define COMM wide_comm

@@ -6,6 +6,7 @@ tools_nsched_SOURCES = \
 	tools/environment.c tools/environment.h \
 	tools/launcher.c tools/launcher.h \
 	tools/ranks.c tools/ranks.h \
+	tools/mpi_plugins.c tools/mpi_plugins.h \
 	tools/options_text.c tools/options_text.h \
 	tools/program.c tools/program.h \
 	tools/report_name.c tools/report_name.h \

@@ -1,1 +1,2 @@
 include tests/bench/ompt.mk
+include tests/bench/mpi.mk

@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ static struct line {
 } *lines;
 static unsigned char *code;
 static unsigned n_lines, n_code;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 unsigned la_version(unsigned version)
 {
@@ -86,6 +88,8 @@ static int mpi_name(const char *symbol, char *name)
 
 static uint64_t *counter(const char *name)
 {
+	if (n_code == LINES)
+		return NULL;
 	for (unsigned i = 0; i < n_lines; i++)
 		if (strcmp(lines[i].name, name) == 0)
 			return &lines[i].calls;
@@ -121,9 +125,13 @@ uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintp
 	(void)index;
 	(void)to;
 	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || (*flags & LA_SYMB_DLSYM) || !mpi_name(name, mpi) ||
-	    is_inside(((struct link_map *)*from)->l_name) || n_code == LINES)
+	    is_inside(((struct link_map *)*from)->l_name))
 		return symbol->st_value;
+	while (atomic_flag_test_and_set(&busy))
+		; /* threads bind at the same time */
 	uint64_t *calls = counter(mpi);
+	uintptr_t target = calls == NULL ? symbol->st_value : counting(calls, symbol->st_value);
 
-	return calls == NULL ? symbol->st_value : counting(calls, symbol->st_value);
+	atomic_flag_clear(&busy);
+	return target;
 }
