@@ -53,13 +53,14 @@ core_root = \
 	libnsched/region.c libnsched/region.h \
 	libnsched/binding.c libnsched/binding.h \
 	libnsched/ranges.c libnsched/ranges.h \
+	libnsched/exchange.c libnsched/exchange.h \
 	libnsched/history.c libnsched/history.h \
 	libnsched/neighbours.c libnsched/neighbours.h \
 	libnsched/session.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
 	libnsched/report.c libnsched/report.h \
-	libnsched/report_text.c libnsched/report_json.c
+	libnsched/report_text.c libnsched/report_exchange.c libnsched/report_json.c
 
 noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)

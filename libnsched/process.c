@@ -20,7 +20,7 @@ enum {
 };
 
 /* Never freed: late callbacks hold pointers into its registry. */
-static struct nsched one;
+static struct nsched one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
 static bool forks_watched, fork_has_step_lock;
 
@@ -57,6 +57,7 @@ static void fork_child(void)
 	int saved = errno;
 	pthread_mutex_init(&open_lock, NULL);
 	pthread_mutex_init(&one.step_lock, NULL);
+	exchange_forked(&one.exchange);
 	if (one.opens) {
 		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
 		registry_forget_all(&one.registry);
@@ -173,6 +174,15 @@ static void prepare(pid_t self_tid)
 	one.prepared = !ret;
 	if (ret) neighbours_leave(&one.neighbours);
 	else neighbours_take_part(&one.neighbours);
+}
+
+/* What this rank has sent, for the plan of all: those whose messages are counted, only. */
+static void look_at_row(void)
+{
+	if (!one.row && exchange_counted(&one.exchange)) one.row = malloc(sizeof *one.row);
+	if (!one.row) return;
+	exchange_row(&one.exchange, one.row);
+	one.row->time_ns = clock_linux.now_ns(NULL);
 	neighbours_tell_row(&one.neighbours, one.row);
 }
 
@@ -180,6 +190,7 @@ static int step_locked(pid_t self_tid)
 {
 	if (!one.idle && !one.prepared) prepare(self_tid);
 	if (one.idle) return 0;
+	look_at_row();
 	int ret = session_step(&one.session);
 	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
 	return ret;
@@ -212,38 +223,12 @@ int process_step(struct nsched *handle)
 	return ret;
 }
 
-/* ---- ranks -------------------------------------------------------------------------------------------------- */
-
-int process_rank_row(struct nsched *h, uint32_t rank, uint32_t ranks, const nsched_peer_t *peers, uint32_t n_peers)
-{
-	struct slot_row *row = malloc(sizeof *row);
-	if (!row) return -ENOMEM;
-	int ret = 0;
-	slot_row_begin(row, rank, ranks);
-	for (uint32_t i = 0; !ret && i < n_peers; i++) {
-		struct slot_peer peer = { .rank = peers[i].rank, .messages = peers[i].messages, .bytes = peers[i].bytes };
-		ret = slot_row_add(row, &peer);
-	}
-	if (ret) {
-		free(row);
-		return ret;
-	}
-	row->time_ns = clock_linux.now_ns(NULL);
-	pthread_mutex_lock(&h->step_lock);
-	struct slot_row *before = h->row;
-	h->row = row;
-	neighbours_tell_row(&h->neighbours, row);
-	pthread_mutex_unlock(&h->step_lock);
-	free(before);
-	return 0;
-}
-
 /* ---- figures ----------------------------------------------------------------------------------------------- */
 
 static int report_locked(struct nsched *h, const char *file)
 {
-	struct report report = { .config = &h->config, .neighbours = &h->neighbours, .row = h->row, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
-	                         .refused = h->registry.refused,
+	struct report report = { .config = &h->config, .neighbours = &h->neighbours, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
+	                         .refused = h->registry.refused, .exchange = &h->exchange,
 	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	if (h->prepared) {

@@ -3,6 +3,7 @@
 #define NSCHED_PROCESS_H
 
 #include "config.h"
+#include "exchange.h"
 #include "loop.h"
 #include "pure/slot.h"
 #include "session.h"
@@ -11,6 +12,7 @@ struct nsched {
 	struct nsched_config config;
 	struct registry registry;
 	struct ranges ranges;
+	struct exchange exchange;
 	struct loop loop;
 	struct session session;
 	struct neighbours neighbours; /* joined when the session is made */
@@ -21,7 +23,7 @@ struct nsched {
 	uint64_t open_ns;
 	uint32_t threads_most;
 	pthread_mutex_t step_lock;    /* held over a step, and while what steps change is read */
-	struct slot_row *row;         /* what this rank has sent, as it was told last; NULL: no rank, under step_lock */
+	struct slot_row *row;         /* what this rank has sent, as of the last step; NULL: no rank, under step_lock */
 	unsigned opens;
 	pid_t pid;
 };
@@ -33,7 +35,6 @@ int process_start(struct nsched *handle);
 int process_step(struct nsched *handle);
 int process_report(struct nsched *handle, const char *file);
 int process_stats(struct nsched *handle, nsched_stats_t *stats);
-int process_rank_row(struct nsched *handle, uint32_t rank, uint32_t ranks, const nsched_peer_t *peers, uint32_t n_peers);
 int process_worthwhile(nsched_error_t *why);
 
 #endif

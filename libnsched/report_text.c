@@ -74,6 +74,7 @@ int report_text(const struct report *r, FILE *out)
 	fprintf(out, "nsched %d.%d.%d\n", NSCHED_VERSION_MAJOR, NSCHED_VERSION_MINOR, NSCHED_VERSION_PATCH);
 	fprintf(out, "  ran %.3f s, %s%s\n", r->run_s, r->session ? "active" : "idle: ", r->session ? "" : r->idle_reason);
 	if (r->session) print_session(out, r);
+	if (r->exchange) report_exchange(r->exchange, out);
 	fprintf(out, "\noptions\n");
 	for (unsigned i = 0; i < OPTIONS; i++) {
 		char value[CONFIG_VALUE_BYTES];

@@ -5,5 +5,6 @@ include tests/operand/local.mk
 include tests/live/local.mk
 include tests/bench/local.mk
 include tests/tools/local.mk
+include tests/mpi/local.mk
 include tests/lint/local.mk
 include tests/numabox/local.mk

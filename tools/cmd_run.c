@@ -12,6 +12,7 @@
 #include "libnsched/config.h"
 #include "libnsched/launch.h"
 #include "libnsched/pure/nearest.h"
+#include "mpi_plugins.h"
 #include "options_text.h"
 #include "program.h"
 #include "ranks.h"
@@ -240,15 +241,19 @@ static void say_libraries(void)
 	}
 }
 
-static int export_libraries(enum program_kind kind, const char *plugin, const char *preload)
+static int export_libraries(const struct run *run, enum program_kind kind, const char *path, const char *plugin, const char *preload)
 {
 	int result = environment_add_tool(plugin);
 
 	/* ld.so ends a name in this list at a colon or a space and knows no way to write one. */
 	if (strpbrk(preload, ": ") != NULL)
 		complain("%s can't be preloaded: its path has a space or a colon; only OpenMP programs are served", preload);
-	else if (result == 0 && kind != PROGRAM_ASAN)
-		result = environment_prepend("LD_PRELOAD", preload, ": ");
+	else if (result == 0 && kind != PROGRAM_ASAN) {
+		if (run->config.mpi)
+			result = mpi_plugins_export(preload, path);
+		if (result == 0)
+			result = environment_prepend("LD_PRELOAD", preload, ": ");
+	}
 	if (result == 0)
 		result = environment_mark_launch();
 	return result;
@@ -315,7 +320,7 @@ static int launch(struct run *run, char **argv)
 		return result;
 	say_kind(kind, path);
 	ranks_prepare(&run->config, threaded);
-	if (export_options(run) < 0 || export_libraries(kind, plugin, preload) < 0) {
+	if (export_options(run) < 0 || export_libraries(run, kind, path, plugin, preload) < 0) {
 		complain("there is no memory for the environment");
 		return COMMAND_BROKEN;
 	}

@@ -44,7 +44,9 @@ static int take_row(struct read_job *job, struct read_report *r, const json_t *s
 
 	r->has_row = 1;
 	json_array_foreach(sent, i, peer) {
-		long to = number(peer, "to", -1);
+		if (json_is_null(json_object_get(peer, "rank")) || number(peer, "rank", 0) == -1)
+			continue; /* to processes outside of the job */
+		long to = number(peer, "rank", -2);
 		long long bytes = (long long)number(peer, "bytes", -1);
 
 		if (to < 0 || bytes < 0 || cut_add(&job->graph, (unsigned)r->rank, (unsigned)to, (uint64_t)bytes) == -EINVAL) {
@@ -59,7 +61,7 @@ static int take_row(struct read_job *job, struct read_report *r, const json_t *s
 
 static int take(struct read_job *job, const char *file, const json_t *json)
 {
-	const json_t *state = json_object_get(json, "state"), *host = json_object_get(json, "host"), *sent = json_object_get(json, "sent");
+	const json_t *state = json_object_get(json, "state"), *host = json_object_get(json, "host"), *sent = json_object_get(json_object_get(json, "exchange"), "sent");
 
 	if (!json_is_string(state) || !json_is_string(json_object_get(json, "version")) || !json_is_string(host)) {
 		job->strangers++;

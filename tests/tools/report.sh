@@ -13,7 +13,10 @@ for rank in 0 1 2 3 4 5 6 7; do
 	cat >job/r.rank$rank.json <<END
 {"version": "0.1.0", "state": "active", "reason": "", "run_s": 10.5, "host": "$host", "pid": 1, "cpus": 8, "threads": 2,
  "rank": $rank, "ranks": 8, "local_permille_first": 250, "local_permille_last": 987, "thread_moves": 1, "moved_bytes": 4194304,
- "sent": [{"to": $(((rank + 1) % 8)), "messages": 100, "bytes": 104857600}, {"to": $rank, "messages": 1, "bytes": 1000000000}]}
+ "exchange": {"library": "Open MPI", "sent": [
+  {"rank": $(((rank + 1) % 8)), "messages": 100, "bytes": 104857600},
+  {"rank": $rank, "messages": 1, "bytes": 1000000000},
+  {"rank": -1, "messages": 1, "bytes": 1000000000}]}}
 END
 done
 echo '{"other": 1}' >job/other.json
@@ -47,9 +50,9 @@ cp job/r.rank0.json twice/a.json && cp job/r.rank0.json twice/b.json
 says 'two runs' 2 'nsched: twice/a.json and twice/b.json are both of rank 0' twice
 sed 's/"ranks": 8/"ranks": 4/' job/r.rank1.json >twice/b.json
 says 'two jobs' 2 'others are of a job of 8 ranks' twice
-sed 's/"to": 1/"to": 99/' job/r.rank0.json >twice/a.json
+sed 's/"rank": 1,/"rank": 99,/' job/r.rank0.json >twice/a.json
 says 'nonsense' 2 'makes no sense in a job of 8 ranks' twice/a.json
-sed '/"sent"/d; s/4194304,/4194304}/' job/r.rank0.json >one.json
+sed '/"exchange"/,$d' job/r.rank0.json | sed 's/4194304,/4194304}/' >one.json
 says 'no matrix' 2 'nsched: ranks without a report' --rankfile=x one.json
 
 if "$nsched" report --hostfile=hosts job 2>&1 | grep -q 'built without Scotch'; then
