@@ -17,12 +17,28 @@ struct homes {
 
 struct process {
 	unsigned first, n;              /* its threads, side by side in the situation */
-	bool settled;                   /* every thread has its place, or nothing is known of it yet */
+	bool settled;                   /* every thread has its place beside the others, or nothing is known of it yet */
 };
 
 static bool has_place(const struct situation_thread *t)
 {
 	return t->bound || t->fixed || t->node < 0;
+}
+
+static unsigned largest_node(const struct machine *m)
+{
+	unsigned most = 0;
+	for (unsigned n = 0; n < m->n_nodes; n++)
+		if (m->node[n].n_cpus > most) most = m->node[n].n_cpus;
+	return most;
+}
+
+/* Its threads are on several nodes, though one would do for all of them: they came before it was known that there are others. */
+static bool is_torn(const struct situation *s, const struct process *p)
+{
+	for (unsigned t = p->first + 1; t < p->first + p->n; t++)
+		if (s->thread[t].node != s->thread[p->first].node && !s->thread[t].fixed) return p->n <= largest_node(s->machine);
+	return false;
 }
 
 static void find_process(const struct homes *h, unsigned member, struct process *p)
@@ -37,7 +53,7 @@ static void find_process(const struct homes *h, unsigned member, struct process 
 		known |= s->thread[t].n_talks > 0;
 	}
 	for (unsigned u = 0; u < s->n_uses && !known; u++) known = s->use[u].thread >= p->first && s->use[u].thread < p->first + p->n;
-	p->settled |= !known;
+	p->settled = (p->settled && !is_torn(s, p)) || !known;
 }
 
 /* What one of its threads costs on `node`, memory where it is; of those it talks to, those count that have a place. */

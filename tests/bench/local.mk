@@ -1,3 +1,4 @@
 include tests/bench/ompt.mk
 include tests/bench/operand.mk
 include tests/bench/mpi.mk
+include tests/bench/ranks.mk

@@ -1,6 +1,6 @@
 # What a user gets, measured: `make check-live`. One after the other, since they measure; some minutes.
 live_tests = tests/live/one-node tests/live/no-syscall tests/live/perf-bench tests/live/ranks tests/live/two-hosts tests/live/main-job
-EXTRA_DIST += $(live_tests) tests/live/run-all tests/live/box.sh tests/live/figures.sh tests/ranks/team.c tests/ranks/jam.c tests/ranks/pairs.c
+EXTRA_DIST += $(live_tests) tests/live/run-all tests/live/box.sh tests/live/figures.sh tests/ranks/team.c tests/ranks/jam.c tests/ranks/pairs.c tests/ranks/abort.c tests/ranks/ends.sh
 
 check-live: all $(omp_examples) tests/plugin/test_nosyscall_core
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_tests)

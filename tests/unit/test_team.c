@@ -108,6 +108,22 @@ START_TEST(what_stands_stays)
 }
 END_TEST
 
+/* Two processes that were each bound over two nodes, by themselves, are sorted out. */
+START_TEST(torn_processes_are_joined)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		add_member();
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, (int)(2 * t + i));
+			view[i].thread[t].bound = 1;
+			add_memory(i, t, (int)(2 * t + i), 512, 0.01f);
+		}
+	}
+	decide();
+	for (unsigned i = 0; i < 2; i++) ck_assert_int_eq(ordered(i, 0), ordered(i, 1));
+}
+END_TEST
+
 /* Threads with memory of their own, each beside it, are not brought together for its own sake. */
 START_TEST(good_places_are_not_given_up)
 {
@@ -265,6 +281,7 @@ static void add(TCase *tcase)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, each_process_has_a_node);
 	tcase_add_test(tcase, what_stands_stays);
+	tcase_add_test(tcase, torn_processes_are_joined);
 	tcase_add_test(tcase, good_places_are_not_given_up);
 	tcase_add_loop_test(tcase, those_who_talk_are_together, 0, 3);
 	tcase_add_test(tcase, others_are_in_the_way);
