@@ -151,6 +151,7 @@ int report_json(const struct report *r, FILE *out)
 	char host[HOST_BYTES] = "";
 	if (!gethostname(host, sizeof host - 1)) json_object_set_new(root, "host", json_string(host));
 	json_object_set_new(root, "pid", json_integer(getpid()));
+	json_object_set_new(root, "machine_cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
 	add_neighbours(root, r->neighbours);
 	json_object_set_new(root, "options", options(r->config));
 	if (r->session) add_session(root, r);

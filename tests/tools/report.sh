@@ -11,7 +11,7 @@ for rank in 0 1 2 3 4 5 6 7; do
 	host=alpha
 	[ $((rank % 2)) = 1 ] && host=beta
 	cat >job/r.rank$rank.json <<END
-{"version": "0.1.0", "state": "active", "reason": "", "run_s": 10.5, "host": "$host", "pid": 1, "cpus": 8, "threads": 2,
+{"version": "0.1.0", "state": "active", "reason": "", "run_s": 10.5, "host": "$host", "pid": 1, "machine_cpus": 8, "cpus": 4, "threads": 2,
  "rank": $rank, "ranks": 8, "local_permille_first": 250, "local_permille_last": 987, "thread_moves": 1, "moved_bytes": 4194304,
  "exchange": {"library": "Open MPI", "sent": [
   {"rank": $(((rank + 1) % 8)), "messages": 100, "bytes": 104857600},

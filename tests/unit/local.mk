@@ -10,6 +10,7 @@ unit_tests = \
 	tests/unit/test_board \
 	tests/unit/test_cut \
 	tests/unit/test_binding \
+	tests/unit/test_launcher \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
@@ -45,6 +46,9 @@ tests_unit_test_board_CFLAGS = $(unit_cflags)
 tests_unit_test_board_LDADD = $(unit_libs)
 tests_unit_test_cut_CFLAGS = $(unit_cflags)
 tests_unit_test_cut_LDADD = $(unit_libs)
+tests_unit_test_launcher_SOURCES = tests/unit/test_launcher.c tools/launcher.c tools/launcher.h
+tests_unit_test_launcher_CFLAGS = $(unit_cflags) -I$(top_srcdir)
+tests_unit_test_launcher_LDADD = $(unit_libs)
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_libs)
 tests_unit_test_cpulist_CFLAGS = $(unit_cflags)

@@ -1,6 +1,7 @@
 /* Several processes on one board, each with a made-up situation: who plans, who follows, who is gone. */
 #include "neighbours.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -45,7 +46,7 @@ static void give_board(void)
 
 static void join(struct part *p, int node)
 {
-	*p = (struct part){ .registry = malloc(sizeof *p->registry), .now_ns = 1000000000 };
+	*p = (struct part){ .registry = calloc(1, sizeof *p->registry), .now_ns = 1000000000 };
 	registry_init(p->registry);
 	neighbours_join(&p->neighbours, &all);
 	made_situation(&p->situation, &machine);
@@ -106,7 +107,7 @@ START_TEST(nobody_else)
 }
 END_TEST
 
-/* A child that takes part until it has its place, which it reports, and then until its pipe is closed. */
+/* A child that takes part until it has its place, which it reports, and goes on until its pipe is closed. */
 struct child { pid_t pid; int report, go; };
 
 static struct child start(void)
@@ -123,7 +124,11 @@ static struct child start(void)
 		join(&p, -1);
 		int node = reaches(&p, NEIGHBOURS_TOGETHER) ? place(&p) : -2;
 		if (write(report[1], &node, sizeof node) != sizeof node) _exit(1);
-		while (waitpid(-1, NULL, WNOHANG) < 0 && read(go[0], &byte, 1) == 1) step(&p);
+		fcntl(go[0], F_SETFL, O_NONBLOCK);
+		while (read(go[0], &byte, 1) != 0) {   /* 0: closed by the test, or by its end */
+			step(&p);
+			usleep(5000);
+		}
 		neighbours_leave(&p.neighbours);
 		_exit(0);
 	}
