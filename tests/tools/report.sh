@@ -62,7 +62,7 @@ fi
 # a ring over two machines is cut twice, wherever it is cut
 says 'placed' 0 'between machines, as placed for the next run: 200.0 MiB of 800.0, 25.0 %' --rankfile=ranks --hostfile=hosts job
 same 'a machine a line' 8 "$(wc -l <hosts)"
-same 'four on each' '4 alpha 4 beta' "$(sort hosts | uniq -c | awk '{ printf "%s%s %s", NR > 1 ? " " : "", $1, $2 }')"
+same 'four on each' '4 alpha 4 beta' "$(sort hosts | uniq -c | awk '{ printf "%s%s %s", (NR > 1 ? " " : ""), $1, $2 }')"
 same 'the same in both' "$(cat hosts)" "$(sed 's/.*=\(.*\) slot.*/\1/' ranks)"
 same 'parts of its CPUs' '0-1 2-3 4-5 6-7' "$(sed -n 's/.*=alpha slot=//p' ranks | tr '\n' ' ' | sed 's/ $//')"
 same 'in the order of the ranks' '0 1 2 3 4 5 6 7' "$(sed 's/rank \([0-9]*\)=.*/\1/' ranks | tr '\n' ' ' | sed 's/ $//')"
