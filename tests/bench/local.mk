@@ -1,2 +1,3 @@
 include tests/bench/ompt.mk
+include tests/bench/operand.mk
 include tests/bench/mpi.mk
