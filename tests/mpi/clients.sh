@@ -60,8 +60,8 @@ client hpcc openmpi hpcc /usr/bin/hpcc /dev/null hpcc_results
 # ---- NetPIPE: which messages it sent; how fast is another matter
 netpipe_results() { awk '{ print $1 }' | grep '^[0-9]'; }
 prepare() { ln -s np.out output; }
-client NetPIPE openmpi netpipe-openmpi /usr/bin/NPopenmpi /dev/null netpipe_results -u 65536 -o np.out
-client NetPIPE mpich netpipe-mpich2 /usr/bin/NPmpich2 /dev/null netpipe_results -u 65536 -o np.out
+client NetPIPE openmpi netpipe-openmpi /usr/bin/NPopenmpi /dev/null netpipe_results -n 50 -u 65536 -o np.out
+client NetPIPE mpich netpipe-mpich2 /usr/bin/NPmpich2 /dev/null netpipe_results -n 50 -u 65536 -o np.out
 
 # ---- ScaLAPACK's LU test: every case and its residuals, without the times; grids of two ranks
 scalapack=/usr/lib/x86_64-linux-gnu/scalapack
