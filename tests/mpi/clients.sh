@@ -58,7 +58,7 @@ hpcc_results()
 client hpcc openmpi hpcc /usr/bin/hpcc /dev/null hpcc_results
 
 # ---- NetPIPE: which messages it sent; how fast is another matter
-netpipe_results() { awk '{ print $1 }' | grep '^[0-9]'; }
+netpipe_results() { awk '$1 ~ /^[0-9]+$/ && NF >= 3 { print $1 }'; }
 prepare() { ln -s np.out output; }
 client NetPIPE openmpi netpipe-openmpi /usr/bin/NPopenmpi /dev/null netpipe_results -n 50 -u 65536 -o np.out
 client NetPIPE mpich netpipe-mpich2 /usr/bin/NPmpich2 /dev/null netpipe_results -n 50 -u 65536 -o np.out
@@ -76,7 +76,7 @@ client xdlu mpich scalapack-mpi-test $scalapack/mpich-tests/xdlu /dev/null lu_re
 
 # ---- MUMPS: the solution
 prepare() { :; }
-mumps_results() { grep -A3 -i 'solution'; }
+mumps_results() { grep 'Solution is'; }
 client dsimpletest openmpi mumps-test /usr/lib/mumps/dsimpletest /usr/lib/mumps/input_simpletest_real mumps_results
 
 # ---- LAMMPS: Lennard-Jones melt, its thermodynamics
@@ -114,7 +114,7 @@ prepare()
 	ln -s contigs.fa output
 }
 abyss_results() { grep -E '^[ACGT]+$' | sort; }
-client ABySS openmpi abyss /usr/lib/abyss/ABYSS-P /dev/null abyss_results -k 25 -o contigs.fa reads.fa
+client ABySS openmpi abyss /usr/lib/abyss/ABYSS-P /dev/null abyss_results -k 25 -E 0 -o contigs.fa reads.fa
 
 # ---- Python
 prepare() { :; }
