@@ -75,7 +75,7 @@ uint64_t session_wait_ms(const struct session *s)
 	if (run_ns) {
 		double earned_per_ns = (double)session_program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
 		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
-		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 2 ? 2 * (double)s->fixed_ns : 0;
+		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 4 ? 2 * (double)s->fixed_ns : 0;
 		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
 		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
 	}

@@ -3,7 +3,7 @@
 #include "session.h"
 
 enum {
-	LOOK_PAGES = 32,         /* pages asked for of a chunk that has more: shares are then right to about 1/6, enough to decide */
+	LOOK_PAGES = 64,         /* pages asked for of a chunk that has more: shares are then right to about 1/8, enough to decide */
 	LOOK_EACH_STEP = 4096,   /* pages asked for in one step: 0.3 ms */
 	LOOK_AGAIN_MS = 1000,    /* memory is looked at again after this: the kernel, or the program, may have moved it */
 	LINE_BYTES = 64,

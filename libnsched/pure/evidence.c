@@ -15,12 +15,16 @@ enum {
 	RANGE_TICKS = 160,       /* what one look at a range that the program spoke of says of it */
 	FORGET_HALF_LIVES = 16,  /* who used a chunk is halved, too, once in so many half-lives: half a minute by default */
 	LINE_SHIFT = 6,
+	SHARED_TICKS = 80,       /* two users of a chunk would have been told apart, had they parts of their own, by 5 samples of the lesser */
+	SHARED_PART = 4,         /* one with less than so small a part of the main user's weight does not matter */
 	DENSE = 4,               /* so many accesses seen for each block, and the borders inside matter and can be found */
 	DENSE_UNTIL = 256,       /* how much memory there is, is not known before so many accesses */
 };
 
 int evidence_init(struct evidence **evidence, unsigned max_chunks, unsigned max_threads)
 {
+	*evidence = NULL;
+	if (max_threads > EVIDENCE_THREADS) return -EINVAL;
 	struct evidence *e = calloc(1, sizeof *e);
 	*evidence = e;
 	if (!e) return -ENOMEM;
@@ -70,6 +74,16 @@ static int no_room(struct evidence *e)
 	return -ENOSPC;
 }
 
+/* The page where one thread's part ends and the next one's begins may well be of both. */
+static bool is_on_border(const struct blocks *b, uint32_t first, uint32_t i, uint64_t page, unsigned thread)
+{
+	const struct evidence_chunk *c = &b->chunk[i];
+	if (page == c->page + c->pages - 1 && c->next && users_is_main(&b->chunk[c->next], thread)) return true;
+	for (uint32_t k = first; page == c->page && k != i; k = b->chunk[k].next)
+		if (b->chunk[k].next == i) return users_is_main(&b->chunk[k], thread);
+	return false;
+}
+
 static bool is_dense(const struct evidence *e)
 {
 	return e->seen.n < DENSE_UNTIL || e->seen.n >= DENSE * e->blocks.n;
@@ -90,9 +104,9 @@ int evidence_add(struct evidence *e, unsigned thread, uint64_t addr, float weigh
 	if (gap) users_add_ticks(&c->recent, ticks);
 	else users_add(c, thread, ticks, most);
 	seen_add(&e->seen, thread, page, ticks < most ? ticks : most, (unsigned)e->halvings);
-	bool other = !gap && !users_is_main(c, thread);
+	bool other = !gap && !users_is_main(c, thread) && !is_on_border(&e->blocks, first, i, page, thread);
 	if (!is_dense(e)) block->whole = true;
-	if (!block->told && !block->unclear && (gap || other || !block->whole)) {
+	if (!block->told && !block->unclear && (gap || other || (!block->whole && !block->next))) {
 		block->unclear = true;
 		e->unclear++;
 	}
@@ -186,10 +200,22 @@ void evidence_forget_thread(struct evidence *e, unsigned thread)
 	e->carry[thread] = 0;
 }
 
+/* Several seem to share it: do they, or was too little seen yet to tell them apart? */
+static bool is_mixed(const struct evidence_chunk *c)
+{
+	unsigned most = 0, second = 0;
+	for (unsigned u = 0; u < c->n_users; u++) {
+		unsigned w = c->user[u].weight;
+		second = w > most ? most : w > second ? w : second;
+		if (w > most) most = w;
+	}
+	return second * SHARED_PART >= most && second < SHARED_TICKS;
+}
+
 bool evidence_is_clear(const struct evidence_chunk *c)
 {
 	bool cut = c->next || c->page % EVIDENCE_BLOCK_PAGES;
-	return cut || c->whole || c->told;
+	return c->told || ((cut || c->whole) && !is_mixed(c));
 }
 
 double evidence_window_ns(const struct evidence *e)

@@ -22,6 +22,7 @@ enum {
 	EVIDENCE_PAGE_SHIFT = 12,
 	EVIDENCE_BLOCK_SHIFT = 9,   /* log2 pages of a block: 2 MiB, a huge page */
 	EVIDENCE_BLOCK_PAGES = 1 << EVIDENCE_BLOCK_SHIFT,
+	EVIDENCE_THREADS = 4096,    /* threads are numbered below this */
 	EVIDENCE_USERS = 8,         /* threads kept for each chunk; more share its `others` */
 	EVIDENCE_TICK_NS = 250000,  /* one tick of weight: a sixteenth of a sample at 250 Hz, so that a sample outlives four half-lives */
 	EVIDENCE_NO_THREAD = 0xffff,
@@ -48,7 +49,7 @@ struct evidence_chunk {
 
 struct evidence;
 
-/* Room for `max_chunks` chunks; threads are numbered below `max_threads`. 0 or -ENOMEM. Memory grows
+/* Room for `max_chunks` chunks; threads are numbered below `max_threads`. 0; -ENOMEM; -EINVAL: too many threads. Memory grows
  * with use: 64 bytes a chunk with its placement, and 3.5 KiB for each thread that was seen. */
 int evidence_init(struct evidence **evidence, unsigned max_chunks, unsigned max_threads);
 void evidence_free(struct evidence *evidence);

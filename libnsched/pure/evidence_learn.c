@@ -23,34 +23,58 @@ struct extent {
 
 /* ---- gathering ---------------------------------------------------------------------------------------- */
 
-enum { PACK_TICKS = 8, PACK_THREAD = 16, PACK_PAGE = EVIDENCE_BLOCK_SHIFT };
+/* An access in one word, the number of its block on top, then the page: what is sorted stays small enough for
+ * the nearest cache. Ticks are kept to a half. */
+enum { PACK_TICKS = 3, PACK_THREAD = 12, PACK_PAGE = EVIDENCE_BLOCK_SHIFT };
+_Static_assert(1 << PACK_THREAD == EVIDENCE_THREADS, "a thread's number has to fit");
+_Static_assert((uint64_t)LEARN_BLOCKS << (PACK_TICKS + PACK_THREAD + PACK_PAGE) <= UINT32_MAX + 1ull, "a block's number has to fit");
 
-/* An access in one word, the block's first chunk on top, then the page: sorting moves 8 bytes. */
-static uint64_t pack(uint32_t first, unsigned page, unsigned thread, unsigned ticks)
+static uint32_t pack(unsigned block, unsigned page, unsigned thread, unsigned ticks)
 {
-	unsigned most = (1u << PACK_TICKS) - 1;
-	return (((uint64_t)first << PACK_PAGE | page) << PACK_THREAD | thread) << PACK_TICKS | (ticks < most ? ticks : most);
+	unsigned half = ticks / 2 < 1u << PACK_TICKS ? ticks / 2 : (1u << PACK_TICKS) - 1;
+	return ((block << PACK_PAGE | page) << PACK_THREAD | thread) << PACK_TICKS | half;
 }
 
-static uint32_t packed_block(uint64_t word)
+static unsigned packed_block(uint32_t word)
 {
-	return (uint32_t)(word >> (PACK_PAGE + PACK_THREAD + PACK_TICKS));
+	return word >> (PACK_PAGE + PACK_THREAD + PACK_TICKS);
 }
 
-static struct seen unpack(uint64_t word)
+static struct seen unpack(uint32_t word)
 {
-	return (struct seen){ .page = word >> (PACK_THREAD + PACK_TICKS) & (EVIDENCE_BLOCK_PAGES - 1), .thread = (uint16_t)(word >> PACK_TICKS),
-	                      .ticks = word & ((1u << PACK_TICKS) - 1) };
+	unsigned half = word & ((1u << PACK_TICKS) - 1);
+	return (struct seen){ .page = word >> (PACK_THREAD + PACK_TICKS) & (EVIDENCE_BLOCK_PAGES - 1),
+	                      .thread = word >> PACK_TICKS & (EVIDENCE_THREADS - 1), .ticks = (uint16_t)(half ? 2 * half : 1) };
 }
 
 static int by_word(const void *x, const void *y)
 {
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	return (a > b) - (a < b);
 }
 
-/* The newest accesses to the blocks that are unclear, sorted. */
-static unsigned gather(struct evidence *e)
+/* The first chunks of the unclear blocks that have their turn. */
+static unsigned choose_blocks(struct evidence *e, uint32_t first[LEARN_BLOCKS])
+{
+	unsigned n = 0;
+	uint32_t k = 0;
+	for (; k < e->blocks.n && n < LEARN_BLOCKS; k++) {
+		uint32_t i = e->blocks.order[(e->next_block + k) % e->blocks.n];
+		if (e->blocks.chunk[i].unclear) first[n++] = i;
+	}
+	if (e->blocks.n) e->next_block = (e->next_block + k) % e->blocks.n;
+	return n;
+}
+
+static unsigned number_of(const uint32_t *first, unsigned blocks, uint32_t i)
+{
+	unsigned k = 0;
+	while (k < blocks && first[k] != i) k++;
+	return k;
+}
+
+/* The newest accesses to these blocks, sorted. */
+static unsigned gather(struct evidence *e, const uint32_t *first, unsigned blocks)
 {
 	const struct seen_access *a;
 	unsigned n = 0;
@@ -58,8 +82,9 @@ static unsigned gather(struct evidence *e)
 		if ((uint16_t)(e->halvings - a->when) > LEARN_HALF_LIVES) break;
 		if (a->thread == EVIDENCE_NO_THREAD) continue;
 		uint64_t page = seen_page(a);
-		uint32_t first = blocks_find(&e->blocks, page);
-		if (first && e->blocks.chunk[first].unclear) e->learn[n++] = pack(first, page % EVIDENCE_BLOCK_PAGES, a->thread, a->ticks);
+		uint32_t i = blocks_find(&e->blocks, page);
+		unsigned block = i && e->blocks.chunk[i].unclear ? number_of(first, blocks, i) : blocks;
+		if (block < blocks) e->learn[n++] = pack(block, page % EVIDENCE_BLOCK_PAGES, a->thread, a->ticks);
 	}
 	qsort(e->learn, n, sizeof *e->learn, by_word);
 	return n;
@@ -156,13 +181,14 @@ static void learn_block(struct evidence *e, uint32_t first, struct seen *seen, u
 
 void evidence_learn(struct evidence *e)
 {
+	uint32_t first[LEARN_BLOCKS];
 	if (!e->unclear) return;
-	unsigned n = gather(e);
+	unsigned blocks = choose_blocks(e, first), n = gather(e, first, blocks);
 	for (unsigned from = 0, to; from < n; from = to) {
-		uint32_t first = packed_block(e->learn[from]);
-		for (to = from; to < n && packed_block(e->learn[to]) == first; to++) e->block_seen[to - from] = unpack(e->learn[to]);
-		if (to - from >= LEARN_LEAST) learn_block(e, first, e->block_seen, to - from);
+		unsigned block = packed_block(e->learn[from]);
+		for (to = from; to < n && packed_block(e->learn[to]) == block; to++) e->block_seen[to - from] = unpack(e->learn[to]);
+		if (to - from >= LEARN_LEAST) learn_block(e, first[block], e->block_seen, to - from);
 	}
-	for (uint32_t k = 0; k < e->blocks.n; k++) e->blocks.chunk[e->blocks.order[k]].unclear = false;
-	e->unclear = 0;
+	for (unsigned k = 0; k < blocks; k++) e->blocks.chunk[first[k]].unclear = false;
+	e->unclear = blocks == LEARN_BLOCKS ? 1 : 0;   /* perhaps there are more */
 }

@@ -7,7 +7,6 @@
  * The counts lie in a file, AUDIT_FILE with the process number behind it, that is mapped: nothing has to be
  * written at the end, however the program ends. Lines of 64 bytes: the name, and at byte 56 the count. */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -66,16 +65,22 @@ unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *cookie)
 	return LA_FLG_BINDTO | LA_FLG_BINDFROM;
 }
 
+/* Not tolower and strcasecmp: an auditor has a C library of its own, whose locale the program's threads do not have. */
+static char small(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
 /* "Send" of MPI_Send, PMPI_Send, mpi_send_, mpi_send__ and mpi_send_f08_, all in small letters; 0: another one. */
 static int mpi_name(const char *symbol, char *name)
 {
 	size_t length = strlen(symbol), n = 0;
 
-	symbol += symbol[0] == 'P' || symbol[0] == 'p';
-	if (strncasecmp(symbol, "mpi_", 4) != 0 || length >= NAME_BYTES)
+	symbol += small(symbol[0]) == 'p';
+	if ((strncmp(symbol, "MPI_", 4) != 0 && strncmp(symbol, "mpi_", 4) != 0) || length >= NAME_BYTES)
 		return 0;
 	for (symbol += 4; *symbol != '\0'; symbol++)
-		name[n++] = (char)tolower((unsigned char)*symbol);
+		name[n++] = small(*symbol);
 	while (n > 0 && name[n - 1] == '_')
 		n--;
 	name[n] = '\0';

@@ -1,6 +1,6 @@
 /* Makes every call that the plugin wraps, and writes down what it sends: into the file that EXPECTED names,
  * lines "rank bytes messages". How often it makes each call is counted by the auditor, not here. With
- * "messages" those that go from one rank to one other alone; with "patterns" the collectives whose way through
+ * "messages" plain messages alone; with "patterns" the collectives whose way through
  * the job only the library knows, of which nothing is written down. */
 #include "calls.h"
 
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "patterns") == 0)
 		all_patterns();
 	else if (argc > 1 && strcmp(argv[1], "messages") == 0)
-		point_to_point();
+		exchange();
 	else {
 		point_to_point();
 		all_exact();

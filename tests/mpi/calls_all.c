@@ -2,6 +2,8 @@
 #include "calls.h"
 
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static void note_all(unsigned long bytes)
 {
@@ -206,6 +208,35 @@ static void one_sided(void)
 		note(right, ints(1));
 }
 
+/* ---- files: libraries do them with messages of their own --------------------------------------------- */
+
+static void files(void)
+{
+	const char *name = getenv("EXPECTED"); /* it, and then something, is a name that is ours to use */
+	char file_name[4096] = "";
+	MPI_File file;
+	MPI_Request request;
+	MPI_Datatype column;
+
+	if (me == 0 && name != NULL)
+		snprintf(file_name, sizeof(file_name), "%s.file", name);
+	MPI_Bcast(file_name, sizeof(file_name), MPI_CHAR, 0, WORLD);
+	MPI_File_open(WORLD, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+	MPI_Type_vector(4, 1, ranks, MPI_INT, &column);
+	MPI_Type_commit(&column);
+	MPI_File_set_view(file, me * (MPI_Offset)sizeof(int), MPI_INT, column, "native", MPI_INFO_NULL);
+	MPI_File_write_all(file, out, 8, MPI_INT, MPI_STATUS_IGNORE);
+	MPI_File_iwrite_all(file, out, 8, MPI_INT, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_File_sync(file);
+	MPI_File_read_at_all(file, 0, in, 8, MPI_INT, MPI_STATUS_IGNORE);
+	MPI_File_read_at(file, 0, in, 2, MPI_INT, MPI_STATUS_IGNORE);
+	MPI_File_write_at_all_begin(file, 0, out, 4, MPI_INT);
+	MPI_File_write_at_all_end(file, out, MPI_STATUS_IGNORE);
+	MPI_File_close(&file);
+	MPI_Type_free(&column);
+}
+
 /* ---- what only newer libraries have ------------------------------------------------------------------ */
 
 static void version_4(void)
@@ -269,6 +300,7 @@ void all_exact(void)
 void all_patterns(void)
 {
 	prepare_counts();
+	files();
 	EACH(Bcast, Ibcast, (out, N, MPI_INT, 0, WORLD));
 	EACH(Reduce, Ireduce, (out, in, N, MPI_INT, MPI_SUM, 0, WORLD));
 	EACH(Allreduce, Iallreduce, (out, in, N, MPI_INT, MPI_SUM, WORLD));

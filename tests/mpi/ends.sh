@@ -23,7 +23,7 @@ lives()
 how()
 {
 	case $1 in
-	abort | kill) echo "$code" ;;
+	abort | kill | quit) echo "$code" ;;
 	*) echo "$code $(sort "$work/out")" ;;
 	esac
 }

@@ -98,7 +98,7 @@ tests/mpi/bindings3-mpich: tests/mpi/bindings.F90
 	$(mpi_folder)
 	$(mpi_v) $(MPICH_FC) -w -DBINDING=3 $(bindings)
 
-# Debian's own MPI programs; some minutes.
+# Debian's own MPI programs.
 EXTRA_DIST += tests/mpi/clients.sh
 check-clients: all tests/mpi/audit.la tests/mpi/audit_read
 	@srcdir=$(srcdir) $(srcdir)/tests/mpi/clients.sh || test $$? = 77

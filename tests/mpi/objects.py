@@ -1,4 +1,6 @@
 # mpi4py brings the MPI library in by itself, and receives with MPI_Mprobe and MPI_Mrecv.
+import sys
+
 from mpi4py import MPI
 
 comm = MPI.COMM_WORLD
@@ -8,4 +10,4 @@ for i in range(5):
     got = comm.recv()
     request.wait()
     total = comm.allreduce(got["round"])
-print(comm.rank, got, total)
+sys.stdout.write(f"{comm.rank} {got} {total}\n")  # in one piece
