@@ -183,6 +183,55 @@ NSCHED_API NSCHED_MUST_CHECK int nsched_mem_hint(nsched_t *handle, nsched_thread
  * nothing). Thread-safe; nanoseconds; no system call; may be called in an OMPT callback. */
 NSCHED_API void nsched_mem_touch(nsched_thread_t *thread, const void *addr);
 
+/* ---- ranks ------------------------------------------------------------------------------------- */
+
+/* What this process, a rank of a job, has sent to another one since the start. */
+typedef struct nsched_exchange {
+	int32_t rank; /* the other rank; -1: all that are not of this job (spawned, connected) */
+	uint64_t bytes;
+	uint64_t messages;
+} nsched_exchange_t;
+
+/* How often a call of the message library was made. `name` stays the source's. */
+typedef struct nsched_call_count {
+	const char *name;
+	uint64_t calls;
+} nsched_call_count_t;
+
+/* Who counts the messages of this process: the MPI plugin. `size` is set to
+ * sizeof(nsched_exchange_source_t); all texts and functions must stay valid until the source is
+ * taken away or the process ends. */
+typedef struct nsched_exchange_source {
+	size_t size;
+	const char *library;   /* "Open MPI 4.1.4" */
+	int32_t rank, ranks;   /* this one, and how many the job has; -1 and 0 where that is not known */
+	uint64_t start_ns;     /* what the source took while the message library was starting */
+	void *context;         /* handed to the two below */
+	/* Copies up to `most` peers with something sent, in the order of their ranks, beginning at rank
+	 * `from`; -1 comes first. Returns how many were copied: fewer than `most` means that it was all.
+	 * Both are called from the helper thread, and from nsched_report and nsched_close, one call at a
+	 * time, while the program goes on: totals may be read between a message's bytes and its count.
+	 * They must not block, and must not call nsched or the message library. */
+	size_t (*sent)(void *context, int32_t from, nsched_exchange_t *peers, size_t most);
+	/* Copies up to `most` counts, beginning at the number `from`; calls never made may be left out
+	 * with `calls` 0. Returns as above. May be NULL. */
+	size_t (*calls)(void *context, uint32_t from, nsched_call_count_t *counts, size_t most);
+} nsched_exchange_source_t;
+
+/* Makes the source of this process's messages known; the struct is copied. The report then has what
+ * it says, and the plan of all ranks on this machine takes it into account. NULL takes the source
+ * away: after the return none of its functions runs or will run. A forked child has none.
+ * -EINVAL  handle is NULL, or source->size is smaller than the first published struct, or `sent` is NULL
+ * -EEXIST  there is a source already
+ * Thread-safe. */
+NSCHED_API NSCHED_MUST_CHECK int nsched_exchange_source(nsched_t *handle, const nsched_exchange_source_t *source);
+
+/* Says that somebody else may just have changed CPUs of this process's threads (an MPI library binds in
+ * MPI_Init, or when it reorders ranks). The next step looks at every thread's mask, not only at some
+ * threads'; those that someone binds are left alone from then on. Makes no system call itself.
+ * -EINVAL: handle is NULL. Thread-safe. */
+NSCHED_API int nsched_masks_changed(nsched_t *handle);
+
 /* ---- figures ----------------------------------------------------------------------------------- */
 
 /* What has happened so far (the struct's own name is not the call's, which in C++ would hide it).

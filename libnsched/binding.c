@@ -7,7 +7,7 @@ void binding_init(struct binding *b, const struct machine *machine, const struct
                   const struct cpu_mask *allowed, bool may_bind)
 {
 	memset(b, 0, sizeof *b);
-	b->machine = machine;
+	b->machine = b->machines[0] = machine;
 	b->hands = hands;
 	b->hands_state = hands_state;
 	b->allowed = *allowed;
@@ -21,16 +21,27 @@ static void node_mask(const struct machine *machine, int n, struct cpu_mask *mas
 	for (unsigned c = node->first_cpu; c < node->first_cpu + node->n_cpus; c++) mask_add(mask, machine->cpu[c].os);
 }
 
-/* Did some thread of this process get this very mask from us? */
-static bool is_ours(struct binding *b, const struct cpu_mask *mask)
+void binding_use(struct binding *b, const struct machine *machine)
+{
+	if (machine != b->machines[0]) b->machines[1] = machine;
+	atomic_store(&b->machine, machine);
+}
+
+static bool is_node_of(struct binding *b, const struct machine *machine, const struct cpu_mask *mask)
 {
 	struct cpu_mask ours;
-	for (unsigned n = 0; n < b->machine->n_nodes; n++) {
+	for (unsigned n = 0; machine && n < machine->n_nodes; n++) {
 		if (!atomic_load_explicit(&b->given[n], memory_order_relaxed)) continue;
-		node_mask(b->machine, (int)n, &ours);
+		node_mask(machine, (int)n, &ours);
 		if (mask_equal(mask, &ours)) return true;
 	}
 	return false;
+}
+
+/* Did some thread of this process get this very mask from us? */
+static bool is_ours(struct binding *b, const struct cpu_mask *mask)
+{
+	return is_node_of(b, b->machines[0], mask) || is_node_of(b, b->machines[1], mask);
 }
 
 static int look(struct binding *b, struct nsched_thread *thread)
@@ -55,7 +66,7 @@ static int apply(struct binding *b, struct nsched_thread *thread)
 	if (wanted < 0 || !b->may_bind) return 0;
 	int ret = look(b, thread);
 	if (ret || atomic_load_explicit(&thread->fixed, memory_order_relaxed)) return ret;
-	node_mask(b->machine, wanted, &mask);
+	node_mask(atomic_load_explicit(&b->machine, memory_order_acquire), wanted, &mask);
 	atomic_store_explicit(&b->given[wanted], true, memory_order_relaxed);
 	ret = b->hands->set_mask(b->hands_state, thread->tid, &mask);
 	if (ret) return ret;
@@ -91,7 +102,7 @@ void binding_verify(struct binding *b, struct nsched_thread *thread)
 	struct cpu_mask now, ours;
 	int bound = atomic_load(&thread->bound);
 	if (bound < 0 || b->hands->get_mask(b->hands_state, thread->tid, &now)) return;
-	node_mask(b->machine, bound, &ours);
+	node_mask(atomic_load_explicit(&b->machine, memory_order_acquire), bound, &ours);
 	if (mask_equal(&now, &ours)) return;
 	atomic_store(&thread->bound, REGISTRY_NO_NODE);
 	binding_apply(b, thread);

@@ -12,7 +12,8 @@
 #include "sys/actuator.h"
 
 struct binding {
-	const struct machine *machine;
+	const struct machine *_Atomic machine;    /* whose nodes threads are bound to now */
+	const struct machine *machines[2];        /* those that it may be; masks of both are ours */
 	const struct actuator_ops *hands;
 	void *hands_state;
 	struct cpu_mask allowed;                  /* what the process was given */
@@ -24,6 +25,10 @@ struct binding {
 /* `machine` must outlive it and holds only CPUs of `allowed`. */
 void binding_init(struct binding *binding, const struct machine *machine, const struct actuator_ops *hands, void *hands_state,
                   const struct cpu_mask *allowed, bool may_bind);
+
+/* From now on a node's CPUs are those that it has in `machine`, whose nodes have the same numbers: what all
+ * processes of a job may use together, or this one's share. Any thread may be binding itself meanwhile. */
+void binding_use(struct binding *binding, const struct machine *machine);
 
 /* Binds the thread to its wanted node. 1: done; 0: nothing to do, or it is fixed now; else -errno.
  * At most two system calls; no lock, no memory: threads call it for themselves in callbacks. */

@@ -36,6 +36,8 @@ const struct config_option config_options[OPTIONS] = {
 /* Variables that begin like ours and belong to other parts of nsched; a name that ends in _ stands
  * for all that begin so. */
 static const char *const foreign[] = {
+	"BOARD",          /* the launcher: what the processes of a job share */
+	"EXPORTED",       /* the launcher: variables of others that it set itself */
 	"TOOL_LIBRARIES", /* the OpenMP plugin: further OMPT tools that it chains */
 	"NUMABOX",        /* the tests' virtual machine */
 	"LAUNCH_",        /* what `nsched run` tells the process that it starts */

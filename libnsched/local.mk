@@ -5,8 +5,22 @@ include libnsched/sys/sources.mk
 
 nsched_library = libnsched.la
 
-core_pure = \
+# What the processes of a job share, for the core and for the launcher.
+noinst_LTLIBRARIES += libnsched_board.la
+libnsched_board_la_SOURCES = \
 	libnsched/pure/machine.c libnsched/pure/machine.h \
+	libnsched/pure/slot.c libnsched/pure/slot.h \
+	libnsched/pure/share.c libnsched/pure/share.h \
+	libnsched/pure/cut.c libnsched/pure/cut.h \
+	libnsched/sys/board.c libnsched/sys/board.h libnsched/sys/board_map.h \
+	libnsched/sys/board_find.c libnsched/sys/board_owner.c libnsched/sys/board_machine.c \
+	libnsched/sys/nodes.c libnsched/sys/nodes.h \
+	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
+	libnsched/sys/topo.c libnsched/sys/topo.h
+libnsched_board_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
+libnsched_board_la_LIBADD = $(HWLOC_LIBS)
+
+core_pure = \
 	libnsched/pure/evidence.c libnsched/pure/evidence.h libnsched/pure/evidence_inside.h \
 	libnsched/pure/evidence_blocks.c libnsched/pure/evidence_blocks.h \
 	libnsched/pure/evidence_learn.c \
@@ -35,13 +49,11 @@ core_pure = \
 	libnsched/pure/policy_autonuma.c libnsched/pure/policy_adaptive.c \
 	libnsched/pure/policy_reconciled.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
+	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
 core_sys = \
-	libnsched/sys/topo.c libnsched/sys/topo.h \
-	libnsched/sys/nodes.c libnsched/sys/nodes.h \
-	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
 	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
@@ -61,13 +73,15 @@ core_root = \
 	libnsched/region.c libnsched/region.h \
 	libnsched/binding.c libnsched/binding.h \
 	libnsched/ranges.c libnsched/ranges.h \
+	libnsched/exchange.c libnsched/exchange.h \
 	libnsched/history.c libnsched/history.h \
+	libnsched/neighbours.c libnsched/neighbours.h \
 	libnsched/session.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
 	libnsched/session_kernel.c libnsched/session_regions.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
 	libnsched/report.c libnsched/report.h \
-	libnsched/report_text.c libnsched/report_json.c
+	libnsched/report_text.c libnsched/report_exchange.c libnsched/report_json.c
 
 papi_sources = \
 	libnsched/sys/counter_events.c libnsched/sys/counter_events.h libnsched/sys/counter_events.def \
@@ -82,7 +96,7 @@ noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
 libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
+libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la

@@ -118,6 +118,20 @@ int nsched_mem_hint(nsched_t *handle, nsched_thread_t *thread, const void *addr,
 	GIVE_BACK(ranges_hint(&handle->ranges, thread->number, (uintptr_t)addr, bytes, bytes_per_s));
 }
 
+int nsched_exchange_source(nsched_t *handle, const nsched_exchange_source_t *source)
+{
+	KEEP_ERRNO;
+	if (!handle || (source && (source->size < sizeof(nsched_exchange_source_t) || !source->sent))) return -EINVAL;
+	GIVE_BACK(exchange_set(&handle->exchange, source));
+}
+
+int nsched_masks_changed(nsched_t *handle)
+{
+	if (!handle) return -EINVAL;
+	atomic_store_explicit(&handle->registry.masks_changed, true, memory_order_release);
+	return 0;
+}
+
 int nsched_stats(nsched_t *handle, nsched_stats_t *stats)
 {
 	KEEP_ERRNO;

@@ -22,7 +22,7 @@ enum {
 };
 
 /* Never freed: late callbacks hold pointers into its registry. */
-static struct nsched one;
+static struct nsched one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
 static bool forks_watched, fork_has_step_lock;
 
@@ -68,9 +68,11 @@ static void fork_child(void)
 	int saved = errno;
 	pthread_mutex_init(&open_lock, NULL);
 	pthread_mutex_init(&one.step_lock, NULL);
+	exchange_forked(&one.exchange);
 	if (one.opens) {
 		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
 		registry_forget_all(&one.registry);
+		neighbours_forked(&one.neighbours);
 		one.prepared = false;
 		one.opens = 0;
 		one.loop.running = false;
@@ -171,13 +173,19 @@ static void prepare(pid_t self_tid)
 	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
 	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
 	                               .ranges = &one.ranges, .counters = process_counters, .scan_threads = true };
-	int ret = topo_load(&setup.machine, &one.allowed);
+	if (!one.config.dry_run) {
+		neighbours_join(&one.neighbours, &one.allowed);
+		setup.neighbours = &one.neighbours;
+	}
+	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &one.allowed);
 	if (ret) {
+		neighbours_leave(&one.neighbours);
 		stay_idle("hwloc could not read this machine's topology");
 		return;
 	}
 	if (!machine_worthwhile(&setup.machine)) {
 		machine_free(&setup.machine);
+		neighbours_leave(&one.neighbours);
 		stay_idle("one NUMA node is left of what this process may use: there is nothing to choose");
 		return;
 	}
@@ -186,6 +194,18 @@ static void prepare(pid_t self_tid)
 	if (ret) stay_idle(ret == -ENOMEM ? "there was no memory to start" : "the session could not be started");
 	one.session.self_tid = self_tid;
 	one.prepared = !ret;
+	if (ret) neighbours_leave(&one.neighbours);
+	else neighbours_take_part(&one.neighbours);
+}
+
+/* What this rank has sent, for the plan of all: those whose messages are counted, only. */
+static void look_at_row(void)
+{
+	if (!one.row && exchange_counted(&one.exchange)) one.row = malloc(sizeof *one.row);
+	if (!one.row) return;
+	exchange_row(&one.exchange, one.row);
+	one.row->time_ns = clock_linux.now_ns(NULL);
+	neighbours_tell_row(&one.neighbours, one.row);
 }
 
 static void publish(const struct session *s)
@@ -207,6 +227,7 @@ static int step_locked(pid_t self_tid)
 {
 	if (!one.idle && !one.prepared) prepare(self_tid);
 	if (one.idle) return 0;
+	look_at_row();
 	int ret = session_step(&one.session);
 	publish(&one.session);
 	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
@@ -244,8 +265,8 @@ int process_step(struct nsched *handle)
 
 static int report_locked(struct nsched *h, const char *file)
 {
-	struct report report = { .config = &h->config, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
-	                         .refused = h->registry.refused,
+	struct report report = { .config = &h->config, .neighbours = &h->neighbours, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
+	                         .refused = h->registry.refused, .exchange = &h->exchange,
 	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	if (h->prepared) {
@@ -298,8 +319,11 @@ static void finish(void)
 		if (ret) log_line("the report could not be written to %s: %s", file, strerror(-ret));
 	}
 	if (one.prepared) session_free(&one.session);
+	neighbours_leave(&one.neighbours);
 	one.prepared = false;
 	ranges_free(&one.ranges);
+	free(one.row);
+	one.row = NULL;
 	pthread_mutex_unlock(&one.step_lock);
 	registry_forget_all(&one.registry);
 }

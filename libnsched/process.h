@@ -3,15 +3,19 @@
 #define NSCHED_PROCESS_H
 
 #include "config.h"
+#include "exchange.h"
 #include "loop.h"
+#include "pure/slot.h"
 #include "session.h"
 
 struct nsched {
 	struct nsched_config config;
 	struct registry registry;
 	struct ranges ranges;
+	struct exchange exchange;
 	struct loop loop;
 	struct session session;
+	struct neighbours neighbours; /* joined when the session is made */
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */
 	bool prepared;                /* the session exists */
@@ -19,6 +23,7 @@ struct nsched {
 	uint64_t open_ns;
 	uint32_t threads_most;
 	pthread_mutex_t step_lock;    /* held over a step, and while what steps change is read */
+	struct slot_row *row;         /* what this rank has sent, as of the last step; NULL: no rank, under step_lock */
 	unsigned opens;
 	pid_t pid;
 };

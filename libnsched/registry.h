@@ -71,6 +71,7 @@ struct registry {
 	struct nsched_thread *block[REGISTRY_THREADS / REGISTRY_BLOCK];
 	_Atomic uint32_t n;        /* slots ever given: numbers are below */
 	_Atomic uint32_t step;     /* counts the session's steps */
+	_Atomic bool masks_changed; /* someone was told to have bound threads: the next step looks at all of them */
 	uint32_t refused;
 	uint8_t node_of_cpu[MACHINE_CPUS]; /* by OS number; REGISTRY_UNKNOWN_CPU */
 

@@ -1,8 +1,11 @@
 /* The report as JSON: the only file that includes jansson.h. */
 #include <errno.h>
 #include <jansson.h>
+#include <unistd.h>
 
 #include "report.h"
+
+enum { HOST_BYTES = 256 };
 
 static json_t *node_or_null(int node)
 {
@@ -118,6 +121,59 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "moves_not_kept", json_integer((json_int_t)s->history.moves_not_kept));
 }
 
+enum { AT_A_TIME = 64 };   /* peers, or calls, asked for in one go */
+
+static json_t *calls_made(struct exchange *exchange)
+{
+	nsched_call_count_t count[AT_A_TIME];
+	json_t *o = json_object();
+	size_t n = AT_A_TIME;
+	for (uint32_t from = 0; n == AT_A_TIME; from += AT_A_TIME) {
+		n = exchange_calls(exchange, from, count, AT_A_TIME);
+		for (size_t i = 0; i < n; i++)
+			if (count[i].calls) json_object_set_new(o, count[i].name, json_integer((json_int_t)count[i].calls));
+	}
+	return o;
+}
+
+static json_t *sent(struct exchange *exchange)
+{
+	nsched_exchange_t peer[AT_A_TIME];
+	json_t *a = json_array();
+	size_t n = AT_A_TIME;
+	for (int32_t from = -1; n == AT_A_TIME; from = peer[n - 1].rank + 1) {
+		n = exchange_sent(exchange, from, peer, AT_A_TIME);
+		for (size_t i = 0; i < n; i++)
+			json_array_append_new(a, json_pack("{s:i, s:I, s:I}", "rank", (int)peer[i].rank, "bytes", (json_int_t)peer[i].bytes,
+			                                   "messages", (json_int_t)peer[i].messages));
+		if (!n) break;
+	}
+	return a;
+}
+
+static void add_neighbours(json_t *root, const struct neighbours *n)
+{
+	if (!n || !n->board) return;
+	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
+	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over, "refused", (json_int_t)n->totals.refused));
+}
+
+/* The rank, as MPI tells it, or at least its launcher; and what it has sent: `nsched report` makes one matrix of it. */
+static void add_exchange(json_t *root, struct exchange *exchange, const struct neighbours *n)
+{
+	struct exchange_about about;
+	if (!exchange_about(exchange, &about)) {
+		if (!n || !n->board || n->head.rank < 0) return;
+		json_object_set_new(root, "rank", json_integer(n->head.rank));
+		json_object_set_new(root, "ranks", json_integer(n->head.ranks));
+		return;
+	}
+	json_object_set_new(root, "rank", about.rank < 0 ? json_null() : json_integer(about.rank));
+	json_object_set_new(root, "ranks", json_integer(about.ranks));
+	json_object_set_new(root, "exchange", json_pack("{s:s, s:I, s:o, s:o}", "library", about.library, "start_ns",
+	                                                (json_int_t)about.start_ns, "calls", calls_made(exchange), "sent", sent(exchange)));
+}
+
 int report_json(const struct report *r, FILE *out)
 {
 	char version[32];
@@ -127,8 +183,14 @@ int report_json(const struct report *r, FILE *out)
 	                         r->session ? (int)r->session->machine.n_nodes : 1, "cpus", r->session ? (int)r->session->machine.n_cpus : 0,
 	                         "threads", (int)r->threads, "threads_refused", (int)r->refused);
 	if (!root) return -ENOMEM;
+	char host[HOST_BYTES] = "";
+	if (!gethostname(host, sizeof host - 1)) json_object_set_new(root, "host", json_string(host));
+	json_object_set_new(root, "pid", json_integer(getpid()));
+	json_object_set_new(root, "machine_cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
+	add_neighbours(root, r->neighbours);
 	json_object_set_new(root, "options", options(r->config));
 	if (r->session) add_session(root, r);
+	if (r->exchange) add_exchange(root, r->exchange, r->neighbours);
 	int ret = json_dumpf(root, out, JSON_INDENT(1)) ? -EIO : 0;
 	if (!ret) fputc('\n', out);
 	json_decref(root);

@@ -76,6 +76,15 @@ static void print_move(FILE *out, const struct history_move *h)
 	fprintf(out, "\n");
 }
 
+static void print_neighbours(FILE *out, const struct neighbours *n)
+{
+	if (!n || !n->board) return;
+	if (n->head.rank >= 0) fprintf(out, "  rank %d of %u\n", n->head.rank, n->head.ranks);
+	fprintf(out, "  with other processes: ");
+	if (!n->totals.followed && !n->totals.made) fprintf(out, "none that took part; planned by itself\n");
+	else fprintf(out, "%llu looks at the plan for all, %llu of them made here\n", (unsigned long long)n->totals.followed, (unsigned long long)n->totals.made);
+}
+
 static void print_session(FILE *out, const struct report *r)
 {
 	const struct session *s = r->session;
@@ -93,6 +102,7 @@ static void print_session(FILE *out, const struct report *r)
 	        t->held.cooldown, t->held.reversal, t->held.budget);
 	fprintf(out, "  own CPU time: %u.%u %% of the process's, in %llu steps\n", r->overhead_permille / 10, r->overhead_permille % 10,
 	        (unsigned long long)t->steps);
+	print_neighbours(out, r->neighbours);
 	print_sources(out, s);
 	print_regions(out, s);
 	fprintf(out, "\nmoves\n");
@@ -107,6 +117,7 @@ int report_text(const struct report *r, FILE *out)
 	fprintf(out, "nsched %d.%d.%d\n", NSCHED_VERSION_MAJOR, NSCHED_VERSION_MINOR, NSCHED_VERSION_PATCH);
 	fprintf(out, "  ran %.3f s, %s%s\n", r->run_s, r->session ? "active" : "idle: ", r->session ? "" : r->idle_reason);
 	if (r->session) print_session(out, r);
+	if (r->exchange) report_exchange(r->exchange, out);
 	fprintf(out, "\noptions\n");
 	for (unsigned i = 0; i < OPTIONS; i++) {
 		char value[CONFIG_VALUE_BYTES];

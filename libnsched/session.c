@@ -34,16 +34,20 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->scan_threads = setup->scan_threads;
 	s->page_move_ns = PAGE_MOVE_NS;
 	s->policy = policy_find(config_choice(&s->config, OPTION_policy, name));
-	int ret = s->policy ? evidence_init(&s->evidence, (unsigned)s->config.max_chunks, REGISTRY_THREADS) : -EINVAL;
+	s->neighbours = setup->neighbours;
+	int ret = s->policy ? machine_restrict(&s->own, &s->machine, setup->allowed.word, true) : -EINVAL;
+	if (!ret) ret = evidence_init(&s->evidence, (unsigned)s->config.max_chunks, REGISTRY_THREADS);
 	if (ret) {
 		machine_free(&s->machine);
+		machine_free(&s->own);
 		return ret;
 	}
 	history_init(&s->history);
-	s->situation.machine = &s->machine;
+	s->situation.machine = &s->own;
 	s->start_ns = s->last_ns = s->clock->now_ns(s->clock_state);
 	s->start_cpu_ns = s->clock->process_cpu_ns(s->clock_state);
 	binding_init(&s->binding, &s->machine, s->hands, s->hands_state, &setup->allowed, s->config.bind == BIND_NODE);
+	binding_use(&s->binding, &s->own);
 	for (unsigned c = 0; c < s->machine.n_cpus; c++)
 		s->registry->node_of_cpu[s->machine.cpu[c].os] = (uint8_t)s->machine.cpu[c].node;
 	s->registry->bind_arg = &s->binding;
@@ -99,6 +103,7 @@ void session_free(struct session *s)
 	plan_free(&s->plan);
 	history_free(&s->history);
 	machine_free(&s->machine);
+	machine_free(&s->own);
 	free(s->leaf);
 	s->evidence = NULL;
 	s->leaf = NULL;
@@ -113,9 +118,39 @@ void session_forked(struct session *s)
 	session_free(s);
 }
 
+/* Between the own CPUs and those of all: threads bound to nodes that have none now are let go. */
+static void change_mode(struct session *s, enum neighbours_mode mode)
+{
+	const struct machine *machine = mode == NEIGHBOURS_ALONE ? &s->own : &s->machine;
+	s->mode = mode;
+	if (s->situation.machine == machine) return;
+	s->situation.machine = machine;
+	binding_use(&s->binding, machine);
+	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+		struct nsched_thread *t = registry_at(s->registry, i);
+		int bound = atomic_load(&t->bound);
+		if (bound >= 0 && !machine->node[bound].n_cpus) binding_release(&s->binding, t);
+	}
+}
+
+/* What this process wants by itself; or, where it is planned with others, what they and it want. */
+static int decide(struct session *s)
+{
+	bool bind = s->config.bind == BIND_NODE;
+	struct policy_rules rules = { .threads = bind, .pages = s->config.move_pages };
+	if (s->neighbours)
+		change_mode(s, neighbours_exchange(s->neighbours, &s->situation, &s->machine, s->registry, s->policy, bind, s->last_ns));
+	if (s->mode == NEIGHBOURS_WAIT) return 0;
+	if (s->mode == NEIGHBOURS_ALONE) return policy_decide(s->policy, &s->situation, &rules, &s->plan);
+	rules.threads = false;
+	int ret = neighbours_follow(s->neighbours, &s->situation, s->registry, &s->plan);
+	if (!ret) ret = policy_decide(s->policy, &s->situation, &rules, &s->plan);
+	plan_sort(&s->plan);
+	return ret;
+}
+
 static int decide_and_apply(struct session *s, uint64_t passed_ns)
 {
-	struct policy_rules rules = { .threads = s->config.bind == BIND_NODE, .pages = s->config.move_pages };
 	struct gate_limits limits = { .cooldown_ms = (uint32_t)s->config.cooldown_ms };
 	struct gate_held held;
 	uint64_t budget_bytes = s->config.budget_mib * (1024 * 1024) / 1000 * (passed_ns / 1000000);
@@ -124,7 +159,7 @@ static int decide_and_apply(struct session *s, uint64_t passed_ns)
 	s->situation.age_ns = s->last_ns - s->start_ns;
 	s->situation.page_move_ns = s->page_move_ns;
 	s->situation.thread_move_ns = THREAD_MOVE_NS;
-	int ret = policy_decide(s->policy, &s->situation, &rules, &s->plan);
+	int ret = decide(s);
 	if (ret) return ret;
 	gate_filter(&s->plan, &s->situation, &limits, &held);
 	s->totals.held.cost += held.cost;

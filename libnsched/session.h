@@ -18,6 +18,7 @@
 #include "binding.h"
 #include "config.h"
 #include "history.h"
+#include "neighbours.h"
 #include "pure/evidence.h"
 #include "pure/gate.h"
 #include "pure/past.h"
@@ -94,7 +95,10 @@ struct session_totals {
 
 struct session {
 	struct nsched_config config;
-	struct machine machine;
+	struct machine machine;     /* with the CPUs that all processes of the job may use together */
+	struct machine own;         /* the same nodes with this process's share of them */
+	struct neighbours *neighbours; /* NULL, or those it is planned with */
+	enum neighbours_mode mode;
 	const struct clock_ops *clock;
 	void *clock_state;
 	const struct actuator_ops *hands;
@@ -140,7 +144,8 @@ struct session {
 struct session_setup {
 	const struct nsched_config *config;
 	struct machine machine;                    /* the session frees it */
-	struct cpu_mask allowed;
+	struct cpu_mask allowed;                   /* the process's own CPUs */
+	struct neighbours *neighbours;             /* NULL: it is planned by itself */
 	const struct clock_ops *clock;
 	void *clock_state;
 	const struct actuator_ops *hands;

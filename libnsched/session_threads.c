@@ -79,6 +79,13 @@ static bool wants_look(const struct session *s, const struct nsched_thread *t)
 	return atomic_load(&t->bound) < 0 || s->last_ns - t->ticks_ns >= LOAD_NS;
 }
 
+/* Somebody may have bound it, just now. */
+static void look_again(struct session *s, struct nsched_thread *t)
+{
+	binding_look(&s->binding, t);
+	binding_verify(&s->binding, t);
+}
+
 static void count_bound(struct session *s)
 {
 	s->totals.bound = s->totals.fixed = 0;
@@ -96,11 +103,13 @@ void session_update_threads(struct session *s, uint64_t passed_ns)
 {
 	look_for_threads(s, passed_ns);
 	uint32_t n = atomic_load(&s->registry->n), asked = 0;
+	bool look_at_all = atomic_exchange(&s->registry->masks_changed, false);
 	for (uint32_t k = 0; k < n; k++) {
 		/* begin somewhere else each time, so that all get their turn where not all can be asked */
 		struct nsched_thread *t = registry_at(s->registry, (k + (uint32_t)s->totals.steps * TIMES_EACH_STEP) % n);
 		int state = atomic_load(&t->state);
 		if (state == THREAD_LIVE && !t->watched) announce(s, t);
+		else if (state == THREAD_LIVE && look_at_all) look_again(s, t);
 		if (state == THREAD_LIVE && s->scan_threads && wants_look(s, t) && asked++ < TIMES_EACH_STEP) look_where(s, t);
 		else if (atomic_load(&t->bound) >= 0) t->node = atomic_load(&t->bound);
 		if (atomic_load(&t->state) == THREAD_GONE) forget(s, t);

@@ -12,6 +12,47 @@ AC_DEFUN([NSCHED_MISSING], [
   have_$1=no
 ])
 
+# NSCHED_PROBE_MPI(NAME, VARIABLES, MACRO OF ITS mpi.h, COMPILER WRAPPERS, PACKAGES): a wrapper whose mpi.h
+# is of this family, as VARIABLES_CC, and where that header lies, as VARIABLES_CPPFLAGS: the plugin is built
+# by the project's own compiler and linked with no MPI library. (One family's wrapper answers to -show, the
+# other's to --showme; both print the command line, of which the folders of headers are taken.)
+AC_DEFUN([NSCHED_PROBE_MPI], [
+  AC_MSG_CHECKING([for $1])
+  $2_CC= $2_CPPFLAGS=
+  for wrapper in $4; do
+    test -z "$$2_CC" || break
+    flags=
+    for word in $("$wrapper" -show 2>/dev/null); do
+      AS_CASE([$word], [-I*], [flags="$flags -isystem ${word@%:@-I}"])
+    done
+    saved=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS $flags"
+    AS_IF([test -n "$flags" || "$wrapper" -show >/dev/null 2>&1],
+      [AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+#ifndef $3
+#error another family
+#endif]])], [$2_CC=$wrapper $2_CPPFLAGS=$flags])])
+    CPPFLAGS=$saved
+  done
+  AS_IF([test -n "$$2_CC"], [NSCHED_FOUND([$1])], [])
+  AC_MSG_RESULT([${$2_CC:-no}])
+  AS_IF([test -n "$$2_CC"], [], [NSCHED_MISSING([$1], [$5])])
+  AC_SUBST([$2_CC])
+  AC_SUBST([$2_CPPFLAGS])
+
+  # Its Fortran compiler, for the tests: mpifort.openmpi beside mpicc.openmpi
+  $2_FC=
+  AS_IF([test -n "$$2_CC"], [
+    AC_CHECK_PROG([$2_FC], [mpifort${$2_CC@%:@mpicc}], [mpifort${$2_CC@%:@mpicc}])
+    AS_IF([test -n "$$2_FC"], [
+      printf 'program p\nuse mpi_f08\ncall MPI_Init()\nend\n' >conftest.f90
+      "$$2_FC" -c conftest.f90 -o conftest.f90.o >/dev/null 2>&1 || $2_FC=
+      rm -f conftest.f90 conftest.f90.o])])
+  AC_SUBST([$2_FC])
+])
+
 # A compiler that builds OpenMP programs for LLVM's runtime: clang with -fopenmp
 AC_DEFUN([NSCHED_PROBE_LIBOMP], [
   AC_CHECK_PROGS([OMP_CC], [clang clang-19 clang-16 clang-15 clang-14])

@@ -19,27 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sys/nodes.h"
+#include "core.h"
 #include "nsched.h"
 
-#ifndef PRELOAD_ROOT
-#define PRELOAD_ROOT "" /* the tests' copy of this library looks at a machine made of files */
-#endif
-
-#define CORE "libnsched.so.0"
 #define OURS "libnsched" /* what all our libraries' names begin with */
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
-/* The core's calls, bound at run time; the header's declarations give their types. */
-struct core {
-	__typeof__(&nsched_config_create) config_create;
-	__typeof__(&nsched_config_environment) config_environment;
-	__typeof__(&nsched_config_destroy) config_destroy;
-	__typeof__(&nsched_open) open;
-	__typeof__(&nsched_start) start;
-	__typeof__(&nsched_close) close;
-};
 
 /* The process that has decided whether to start, 0 for none. A child of fork is another process: it
  * decides anew at its own first thread, and its copy of `handle` is not its own. */
@@ -53,92 +38,16 @@ static struct {
 	struct core core;
 } running;
 
-static void complain(const char *what, const char *detail)
+static int start_core(void)
 {
-	char line[PATH_MAX + 256];
-	int length = snprintf(line, sizeof(line), "nsched: %s%s\n", what, detail);
+	int opened = core_open(&running.core, &running.handle);
 
-	if (length >= (int)sizeof(line))
-		length = (int)sizeof(line) - 1;
-	if (write(STDERR_FILENO, line, (size_t)length) < 0)
-		return; /* no standard error: nobody to tell */
-}
-
-static int verbose(void)
-{
-	const char *value = secure_getenv("NSCHED_VERBOSE");
-
-	return value != NULL && strcmp(value, "1") == 0;
-}
-
-/* The variable `name`, which the launcher set for the process that it started itself. That process's
- * children inherit it, but what it says is not about them. */
-static const char *launch_variable(const char *name)
-{
-	const char *pid = secure_getenv("NSCHED_LAUNCH_PID");
-
-	return pid != NULL && strtol(pid, NULL, 10) == getpid() ? secure_getenv(name) : NULL;
-}
-
-/* ---- the core ----------------------------------------------------------------------------------- */
-
-/* Opens the core beside this very library. With RTLD_NOLOAD in `more`: if somebody has loaded it. */
-static void *core_library(int more)
-{
-	char path[PATH_MAX];
-	Dl_info self;
-
-	if (dladdr((void *)core_library, &self) == 0 || self.dli_fname == NULL)
-		return NULL;
-	const char *slash = strrchr(self.dli_fname, '/');
-	int folder = slash == NULL ? 0 : (int)(slash - self.dli_fname) + 1;
-
-	if (snprintf(path, sizeof(path), "%.*s" CORE, folder, self.dli_fname) >= (int)sizeof(path))
-		return NULL;
-	return dlopen(path, RTLD_NOW | RTLD_LOCAL | more);
-}
-
-static int core_bind(struct core *core)
-{
-	void *library = core_library(0);
-
-	if (library == NULL && verbose())
-		complain("not started: ", dlerror());
-	if (library == NULL)
-		return 0;
-	core->config_create = (__typeof__(core->config_create))dlsym(library, "nsched_config_create");
-	core->config_environment = (__typeof__(core->config_environment))dlsym(library, "nsched_config_environment");
-	core->config_destroy = (__typeof__(core->config_destroy))dlsym(library, "nsched_config_destroy");
-	core->open = (__typeof__(core->open))dlsym(library, "nsched_open");
-	core->start = (__typeof__(core->start))dlsym(library, "nsched_start");
-	core->close = (__typeof__(core->close))dlsym(library, "nsched_close");
-	if (core->config_create && core->config_environment && core->config_destroy && core->open && core->start &&
-	    core->close)
-		return 1;
-	if (verbose())
-		complain("not started: calls are missing in ", CORE);
-	return 0;
-}
-
-/* Opens the process's scheduler with the environment's options. */
-static int core_open(void)
-{
-	nsched_config_t *config;
-	nsched_error_t error;
-
-	if (!core_bind(&running.core) || running.core.config_create(&config) < 0)
-		return 0;
-	if (running.core.config_environment(config, &error) < 0)
-		complain("", error.text);
-	int opened = running.core.open(config, &running.handle) == 0;
-
-	running.core.config_destroy(config);
 	if (opened)
 		running.owner = running.served = getpid();
 	return opened;
 }
 
-static void core_close(void)
+static void stop_core(void)
 {
 	if (running.owner == getpid()) {
 		running.owner = 0;
@@ -182,16 +91,16 @@ static int is_ours(const void *address)
  * since hwloc can be kept from loading its plugins only while there is one thread. */
 static int before_second_thread(void)
 {
-	return nodes_to_choose(PRELOAD_ROOT, launch_variable("NSCHED_LAUNCH_CPUS")) && core_open();
+	return core_worthwhile() && start_core();
 }
 
 static void after_second_thread(void)
 {
 	/* At the first start, not in our constructor: handlers run backwards, so that this one comes
 	 * before those of the runtimes that were there already. */
-	atexit(core_close);
-	if (running.core.start(running.handle) < 0 && verbose())
-		complain("the helper thread could not be started", "");
+	atexit(stop_core);
+	if (running.core.start(running.handle) < 0 && core_verbose())
+		core_complain("the helper thread could not be started", "");
 }
 
 NSCHED_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *arg)
@@ -211,7 +120,7 @@ NSCHED_API int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
 	if (opened && result == 0) {
 		after_second_thread();
 	} else if (opened) {
-		core_close();
+		stop_core();
 		running.served = 0;
 		atomic_store(&decided, 0); /* no thread after all: decide anew at the next */
 	}
@@ -228,17 +137,17 @@ static void report_why(void)
 
 	/* Children do not: a report from each compiler of a `make` is no help to anybody. Where the core is
 	 * loaded already, the OpenMP plugin or the program itself has had it write one, or still will. */
-	if (running.served != getpid() && launch_variable("NSCHED_REPORT") != NULL && core_library(RTLD_NOLOAD) == NULL) {
+	if (running.served != getpid() && core_launch_variable("NSCHED_REPORT") != NULL && !core_loaded()) {
 		atomic_store(&decided, getpid()); /* a thread that is made from here on is no reason to start */
-		if (core_open())
-			core_close();
+		if (start_core())
+			stop_core();
 	}
 	errno = saved;
 }
 
 __attribute__((constructor)) static void prepare_report(void)
 {
-	const char *report = launch_variable("NSCHED_REPORT");
+	const char *report = core_launch_variable("NSCHED_REPORT");
 
 	if (report != NULL && report[0] != '\0')
 		atexit(report_why);

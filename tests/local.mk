@@ -9,5 +9,6 @@ include tests/live/local.mk
 include tests/bench/local.mk
 include tests/tools/local.mk
 include tests/doctor/local.mk
+include tests/mpi/local.mk
 include tests/lint/local.mk
 include tests/numabox/local.mk

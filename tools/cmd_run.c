@@ -12,8 +12,10 @@
 #include "libnsched/config.h"
 #include "libnsched/launch.h"
 #include "libnsched/pure/nearest.h"
+#include "mpi_plugins.h"
 #include "options_text.h"
 #include "program.h"
+#include "ranks.h"
 #include "report_name.h"
 #include "where.h"
 
@@ -44,6 +46,8 @@ static const struct flag {
 	  "                          %p in FILE stands for the process, %h the machine, %r the rank" },
 	{ "--dry-run", NO_ARGUMENT, "dry_run", "1", "--dry-run               decide and report, but move nothing" },
 	{ "--option", WITH_ARGUMENT, NULL, NULL, "--option NAME=VALUE     any option of the table below; may be repeated" },
+	{ "--widen", NO_ARGUMENT, "widen", "1",
+	  "--widen                 ranks may leave the CPUs that mpirun bound them to, for all that it may use" },
 	{ "--verbose", NO_ARGUMENT, "verbose", "1", "--verbose               say on standard error what is done" },
 	{ "--help", NO_ARGUMENT, NULL, NULL, "--help                  this text" },
 };
@@ -226,7 +230,8 @@ static int export_options(struct run *run)
 
 static void say_libraries(void)
 {
-	static const char *const names[] = { "OMP_TOOL_LIBRARIES", "NSCHED_TOOL_LIBRARIES", "LD_PRELOAD", "NSCHED_LAUNCH_CPUS" };
+	static const char *const names[] = { "OMP_TOOL_LIBRARIES", "NSCHED_TOOL_LIBRARIES", "LD_PRELOAD", "NSCHED_LAUNCH_CPUS", "NSCHED_BOARD",
+	                                    "NSCHED_EXPORTED", "OMP_NUM_THREADS" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *value = getenv(names[i]);
@@ -236,15 +241,19 @@ static void say_libraries(void)
 	}
 }
 
-static int export_libraries(enum program_kind kind, const char *plugin, const char *preload)
+static int export_libraries(const struct run *run, enum program_kind kind, const char *path, const char *plugin, const char *preload)
 {
 	int result = environment_add_tool(plugin);
 
 	/* ld.so ends a name in this list at a colon or a space and knows no way to write one. */
 	if (strpbrk(preload, ": ") != NULL)
 		complain("%s can't be preloaded: its path has a space or a colon; only OpenMP programs are served", preload);
-	else if (result == 0 && kind != PROGRAM_ASAN)
-		result = environment_prepend("LD_PRELOAD", preload, ": ");
+	else if (result == 0 && kind != PROGRAM_ASAN) {
+		if (run->config.mpi)
+			result = mpi_plugins_export(preload, path);
+		if (result == 0)
+			result = environment_prepend("LD_PRELOAD", preload, ": ");
+	}
 	if (result == 0)
 		result = environment_mark_launch();
 	return result;
@@ -303,13 +312,15 @@ static int launch(struct run *run, char **argv)
 	if (where_library(PLUGIN, plugin) < 0 || where_library(PRELOAD, preload) < 0)
 		return COMMAND_BROKEN;
 
-	enum program_kind kind = program_look(path);
+	int threaded;
+	enum program_kind kind = program_look(path, &threaded);
 	int result = name_report(run);
 
 	if (result != 0)
 		return result;
 	say_kind(kind, path);
-	if (export_options(run) < 0 || export_libraries(kind, plugin, preload) < 0) {
+	ranks_prepare(&run->config, threaded);
+	if (export_options(run) < 0 || export_libraries(run, kind, path, plugin, preload) < 0) {
 		complain("there is no memory for the environment");
 		return COMMAND_BROKEN;
 	}

@@ -2,17 +2,15 @@
 #include "environment.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-enum {
-	CPUS_AT_FIRST = 1024,   /* the kernel refuses a mask that is smaller than its own: try larger ones */
-	CPUS_AT_MOST = 1 << 18, /* no kernel has more */
-	RANGE_LETTERS = 24,     /* ",123456-123456" */
-};
+#include "libnsched/sys/cpulist.h"
+
+enum { LIST_BYTES = MACHINE_CPUS * 6 }; /* every second CPU of the largest machine: "8190," */
 
 static int is_in(const char *list, const char *entry, const char *separators)
 {
@@ -64,34 +62,28 @@ int environment_add_tool(const char *plugin)
 /* The mask of this process, "0-3,8", to be freed; NULL if the kernel does not tell. */
 static char *own_cpus(void)
 {
-	for (int cpus = CPUS_AT_FIRST; cpus <= CPUS_AT_MOST; cpus *= 2) {
-		size_t bytes = CPU_ALLOC_SIZE(cpus), length = 0;
-		cpu_set_t *mask = CPU_ALLOC(cpus);
+	struct cpu_mask mask;
+	char *list = malloc(LIST_BYTES);
 
-		if (mask == NULL || sched_getaffinity(0, bytes, mask) < 0) {
-			CPU_FREE(mask);
-			if (mask == NULL || errno != EINVAL)
-				return NULL;
-			continue;
-		}
-		char *list = calloc((size_t)CPU_COUNT_S(bytes, mask) + 1, RANGE_LETTERS);
-
-		for (int first = 0; list != NULL && first < cpus; first++) {
-			int last = first;
-
-			if (!CPU_ISSET_S(first, bytes, mask))
-				continue;
-			while (last + 1 < cpus && CPU_ISSET_S(last + 1, bytes, mask))
-				last++;
-			length += (size_t)sprintf(list + length, length > 0 ? ",%d" : "%d", first);
-			if (last > first)
-				length += (size_t)sprintf(list + length, "-%d", last);
-			first = last;
-		}
-		CPU_FREE(mask);
-		return list;
+	mask_clear(&mask);
+	if (list == NULL || syscall(SYS_sched_getaffinity, 0, sizeof(mask), &mask) < 0) {
+		free(list);
+		return NULL;
 	}
-	return NULL;
+	return cpulist_print(&mask, list, LIST_BYTES);
+}
+
+int environment_is_ours(const char *name)
+{
+	const char *exported = getenv("NSCHED_EXPORTED");
+
+	return exported != NULL && is_in(exported, name, ",");
+}
+
+void environment_default(const char *name, const char *value)
+{
+	if (getenv(name) == NULL && environment_prepend("NSCHED_EXPORTED", name, ",") == 0)
+		set(name, value);
 }
 
 int environment_mark_launch(void)

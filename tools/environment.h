@@ -12,6 +12,12 @@ int environment_prepend(const char *name, const char *library, const char *separ
  * declines. 0 or -ENOMEM. */
 int environment_add_tool(const char *plugin);
 
+/* Sets a variable of others, unless it is set, and says in NSCHED_EXPORTED that it was us. */
+void environment_default(const char *name, const char *value);
+
+/* Was the variable set by environment_default, here or in an `nsched run` further up? */
+int environment_is_ours(const char *name);
+
 /* NSCHED_LAUNCH_PID and NSCHED_LAUNCH_CPUS: this process, and the CPUs that it was given. 0 or -ENOMEM. */
 int environment_mark_launch(void);
 

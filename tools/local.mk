@@ -6,12 +6,18 @@ tools_nsched_SOURCES = \
 	tools/doctor_tools.c tools/doctor_measure.c \
 	tools/sim_output.h tools/sim_text.c tools/sim_json.c tools/sim_table.c \
 	tools/environment.c tools/environment.h \
+	tools/launcher.c tools/launcher.h \
+	tools/ranks.c tools/ranks.h \
+	tools/cmd_report.c tools/report_read.c tools/report_read.h \
+	tools/partition.c tools/partition.h \
+	tools/mpi_plugins.c tools/mpi_plugins.h \
 	tools/options_text.c tools/options_text.h \
 	tools/program.c tools/program.h \
 	tools/report_name.c tools/report_name.h \
 	tools/where.c tools/where.h
 tools_nsched_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/sim $(JANSSON_CFLAGS) -DNSCHED_WORKLOADS='"$(pkgdatadir)/workloads"' -DNSCHED_BINDIR='"$(bindir)"' -DNSCHED_LIBDIR='"$(libdir)"'
-tools_nsched_LDADD = libnsched_doctor.la libnsched_sim.la libnsched_config.la $(JANSSON_LIBS) -lpthread -ldl
+tools_nsched_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SCOTCH_CFLAGS)
+tools_nsched_LDADD = libnsched_doctor.la libnsched_sim.la libnsched_board.la libnsched_config.la $(JANSSON_LIBS) $(SCOTCH_LIBS) -lpthread -ldl -lm
 
 # The doctor, as a convenience library: its tests give it recorded machines. It is not linked with the core, whose
 # libraries `nsched run` need not wait for: it loads it.

@@ -1,6 +1,7 @@
 /* The `nsched` command: finds the sub-command. */
 #include "command.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,19 +13,24 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_doctor,
 	&command_sim,
+	&command_report,
 };
 
-enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+enum {
+	COMMANDS = sizeof(commands) / sizeof(commands[0]),
+	COMPLAINT_BYTES = 2 * PATH_MAX + 1024, /* a few paths, and what is said of them */
+};
 
 void complain(const char *format, ...)
 {
+	char line[COMPLAINT_BYTES];
 	va_list args;
 
-	fputs("nsched: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	/* in one piece: ranks share their standard error, which is not buffered */
+	fprintf(stderr, "nsched: %s\n", line);
 }
 
 static void usage(FILE *file)

@@ -105,8 +105,9 @@ static int needs(const char *file, size_t bytes, const ElfW(Phdr) *headers, unsi
 	return 0;
 }
 
-static enum program_kind look_at_elf(const char *file, size_t bytes)
+static enum program_kind look_at_elf(const char *file, size_t bytes, int *threaded)
 {
+	static const char *const runtimes[] = { "libgomp.", "libomp.", "libomp5.", "libiomp5." };
 	const ElfW(Ehdr) *elf = part(file, bytes, 0, sizeof(*elf));
 	const ElfW(Phdr) *dynamic = NULL;
 	int interpreter = 0;
@@ -127,6 +128,8 @@ static enum program_kind look_at_elf(const char *file, size_t bytes)
 	}
 	if (!interpreter)
 		return PROGRAM_STATIC;
+	for (size_t i = 0; dynamic != NULL && i < sizeof(runtimes) / sizeof(runtimes[0]); i++)
+		*threaded |= needs(file, bytes, headers, elf->e_phnum, dynamic, runtimes[i]);
 	if (dynamic != NULL && needs(file, bytes, headers, elf->e_phnum, dynamic, "libasan."))
 		return PROGRAM_ASAN;
 	return PROGRAM_SERVED;
@@ -142,12 +145,13 @@ static int is_secure(int fd, const struct stat *info)
 	return more_user || more_group || more_rights;
 }
 
-enum program_kind program_look(const char *path)
+enum program_kind program_look(const char *path, int *threaded)
 {
 	enum program_kind kind = PROGRAM_SERVED;
 	struct stat info;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+	*threaded = 0;
 	if (fd < 0) { /* executable, but not readable: setuid programs are often so */
 		if (stat(path, &info) == 0 && (info.st_mode & S_ISUID) && info.st_uid != geteuid())
 			kind = PROGRAM_SECURE;
@@ -158,7 +162,7 @@ enum program_kind program_look(const char *path)
 		void *file = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 
 		if (file != MAP_FAILED) {
-			kind = look_at_elf(file, bytes);
+			kind = look_at_elf(file, bytes, threaded);
 			munmap(file, bytes);
 		}
 		if (kind != PROGRAM_STATIC && is_secure(fd, &info))

@@ -17,7 +17,8 @@ enum program_kind {
  * there, but not executable), -EISDIR, -ENAMETOOLONG. */
 int program_find(const char *name, char path[PATH_MAX]);
 
-/* Reads a few kilobytes of it. */
-enum program_kind program_look(const char *path);
+/* Reads a few kilobytes of it. *threaded: the program itself asks for an OpenMP runtime (gcc's, LLVM's,
+ * Intel's); 0 where it can't be read. */
+enum program_kind program_look(const char *path, int *threaded);
 
 #endif

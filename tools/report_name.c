@@ -9,36 +9,17 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "launcher.h"
 #include "libnsched/pure/filename.h"
-
-/* Who tells a rank its number. The innermost launcher first: under `mpirun` in a Slurm job every rank
- * has SLURM_PROCID=0. Slurm's batch script itself has SLURM_PROCID too, but no step. */
-static const struct launcher {
-	const char *rank, *ranks, *only_with;
-} launchers[] = {
-	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
-	{ "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL },
-	{ "PMI_RANK", "PMI_SIZE", NULL },
-	{ "PALS_RANKID", NULL, NULL },
-	{ "FLUX_TASK_RANK", "FLUX_JOB_SIZE", NULL },
-	{ "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID" },
-};
 
 /* The rank as text, or NULL if there is none; *several tells whether it is one of many. */
 static const char *own_rank(int *several)
 {
-	*several = 0;
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		const struct launcher *launcher = &launchers[i];
-		const char *rank = getenv(launcher->rank);
-		const char *ranks = launcher->ranks == NULL ? NULL : getenv(launcher->ranks);
+	struct launcher_job job;
 
-		if (rank == NULL || (launcher->only_with != NULL && getenv(launcher->only_with) == NULL))
-			continue;
-		*several = ranks == NULL || strcmp(ranks, "1") != 0;
-		return rank;
-	}
-	return NULL;
+	launcher_find(&job);
+	*several = job.rank_text != NULL && job.ranks != 1;
+	return job.rank_text;
 }
 
 /* What stands for %`letter`, or NULL. */

@@ -164,6 +164,11 @@ float estimate_thread_on(const struct estimate *e, unsigned thread, unsigned nod
 		float reach = e->reach[thread * nodes + n];
 		if (reach > 0) sum += reach * latency(e, (int)node, n) * estimate_stretch(e, n, 0);
 	}
+	const struct situation_thread *t = &e->situation->thread[thread];
+	for (unsigned k = t->first_talk; k < t->first_talk + t->n_talks; k++) {
+		int there = e->thread_node[e->situation->talk[k].other];
+		sum += e->situation->talk[k].rate * latency(e, (int)node, there < 0 ? node : (unsigned)there);
+	}
 	return PER_S * sum;
 }
 

@@ -2,7 +2,8 @@
  *
  * cost = sum over threads and chunks of accesses x latency(node of thread, node of chunk) x stretch of
  * the chunk's node, where a node's memory that is asked for more than it serves stretches every access
- * to it by demand / service. The estimate holds a placement that may differ from the situation's, and
+ * to it by demand / service. What threads say to each other adds its lines x the latency between their
+ * nodes, for each of them. The estimate holds a placement that may differ from the situation's, and
  * moves in it are tried and taken one at a time, each in a time that does not grow with the rest. */
 #ifndef NSCHED_ESTIMATE_H
 #define NSCHED_ESTIMATE_H

@@ -66,6 +66,31 @@ void machine_set_distances(struct machine *machine, const unsigned *distances)
 	set_service(machine);
 }
 
+int machine_restrict(struct machine *part, const struct machine *whole, const uint64_t *cpus_os, bool all_nodes)
+{
+	unsigned of[MACHINE_NODES];
+	int ret = machine_init(part, whole->n_cpus);
+	if (ret) return ret;
+	for (unsigned n = 0; n < whole->n_nodes; n++) {
+		const struct machine_node *node = &whole->node[n];
+		unsigned new = part->n_nodes;
+		part->node[new] = *node;
+		part->node[new].n_cpus = 0;
+		part->node[new].first_cpu = (uint16_t)part->n_cpus;
+		part->n_nodes++;
+		for (unsigned c = node->first_cpu; c < node->first_cpu + node->n_cpus; c++) {
+			const struct machine_cpu *cpu = &whole->cpu[c];
+			if (cpus_os[cpu->os / 64] >> cpu->os % 64 & 1) machine_add_cpu(part, cpu->os, cpu->core, cpu->l3);
+		}
+		of[new] = n;
+		if (!all_nodes && !part->node[new].n_cpus && !part->node[new].memory_bytes) part->n_nodes--;
+	}
+	for (unsigned i = 0; i < part->n_nodes; i++)
+		for (unsigned j = 0; j < part->n_nodes; j++) part->latency_ns[i][j] = whole->latency_ns[of[i]][of[j]];
+	set_service(part);
+	return 0;
+}
+
 int machine_node_of_os(const struct machine *machine, unsigned node_os)
 {
 	for (unsigned n = 0; n < machine->n_nodes; n++)

@@ -52,6 +52,11 @@ unsigned machine_add_cpu(struct machine *machine, unsigned os, unsigned core, un
  * row; NULL: 10 and 21, Linux's own default. Then what each node's memory can serve. */
 void machine_set_distances(struct machine *machine, const unsigned *distances);
 
+/* The part of `whole` that is left of it with only the CPUs in `cpus_os`, a set of MACHINE_CPUS bits by
+ * the numbers of the operating system. Nodes with memory stay; with `all_nodes` all of them, so that their numbers
+ * do, too. 0 or -ENOMEM. */
+int machine_restrict(struct machine *part, const struct machine *whole, const uint64_t *cpus_os, bool all_nodes);
+
 /* The node with this number of the operating system, or -1. */
 int machine_node_of_os(const struct machine *machine, unsigned node_os);
 

@@ -60,7 +60,8 @@ int renumber(struct renumbered *copy, const struct situation *s, const unsigned 
 	copy->situation.thread = copy_array(s->thread, s->n_threads, sizeof *s->thread);
 	copy->situation.chunk = copy_array(s->chunk, s->n_chunks, sizeof *s->chunk);
 	copy->situation.use = copy_array(s->use, s->n_uses, sizeof *s->use);
-	if (!copy->situation.thread || !copy->situation.chunk || !copy->situation.use) {
+	copy->situation.talk = copy_array(s->talk, s->n_talks, sizeof *s->talk);
+	if (!copy->situation.thread || !copy->situation.chunk || !copy->situation.use || !copy->situation.talk) {
 		renumber_free(copy);
 		return -ENOMEM;
 	}

@@ -10,7 +10,7 @@
 
 void situation_clear(struct situation *s)
 {
-	s->n_threads = s->n_chunks = s->n_uses = 0;
+	s->n_threads = s->n_chunks = s->n_uses = s->n_talks = 0;
 }
 
 void situation_free(struct situation *s)
@@ -18,6 +18,7 @@ void situation_free(struct situation *s)
 	free(s->thread);
 	free(s->chunk);
 	free(s->use);
+	free(s->talk);
 	memset(s, 0, sizeof *s);
 }
 
@@ -56,6 +57,13 @@ struct situation_use *situation_add_use(struct situation *s)
 	struct situation_use *use = add((void **)&s->use, &s->n_uses, &s->room_uses, sizeof *s->use);
 	if (use) s->chunk[s->n_chunks - 1].n_uses++;
 	return use;
+}
+
+struct situation_talk *situation_add_talk(struct situation *s, unsigned thread)
+{
+	struct situation_talk *talk = add((void **)&s->talk, &s->n_talks, &s->room_talks, sizeof *s->talk);
+	if (talk && !s->thread[thread].n_talks++) s->thread[thread].first_talk = s->n_talks - 1;
+	return talk;
 }
 
 float situation_traffic(const struct situation *s, const struct situation_chunk *chunk)

@@ -20,6 +20,15 @@ struct situation_thread {
 	uint32_t moved_ms_ago; /* UINT32_MAX: never */
 	int16_t home;          /* the node that it was bound to first; -1: to none yet */
 	uint16_t process;      /* which process it is of, where several are planned for */
+	uint32_t first_talk;   /* in talk[] */
+	uint32_t n_talks;
+};
+
+/* What two threads hand to each other (messages between ranks): it costs each of them the way between
+ * their nodes, wherever their memory is. */
+struct situation_talk {
+	uint32_t other;        /* index in thread[] */
+	float rate;            /* cache lines per ns, both ways */
 };
 
 struct situation_use {
@@ -52,8 +61,9 @@ struct situation {
 	struct situation_thread *thread;
 	struct situation_chunk *chunk;   /* by ascending page */
 	struct situation_use *use;
-	unsigned n_threads, n_chunks, n_uses;
-	unsigned room_threads, room_chunks, room_uses;
+	struct situation_talk *talk;
+	unsigned n_threads, n_chunks, n_uses, n_talks;
+	unsigned room_threads, room_chunks, room_uses, room_talks;
 	uint64_t age_ns;                 /* how long the program has run */
 	float page_move_ns, thread_move_ns; /* what a move costs here, measured or assumed */
 	uint32_t step;                   /* which look this is, from 0 */
@@ -68,6 +78,9 @@ void situation_free(struct situation *situation);
 struct situation_thread *situation_add_thread(struct situation *situation);
 struct situation_chunk *situation_add_chunk(struct situation *situation);
 struct situation_use *situation_add_use(struct situation *situation);
+
+/* The same for what thread `thread` says to another; both sides have to be told. Threads in ascending order. */
+struct situation_talk *situation_add_talk(struct situation *situation, unsigned thread);
 
 /* Accesses per ns of all users of the chunk. */
 float situation_traffic(const struct situation *situation, const struct situation_chunk *chunk);

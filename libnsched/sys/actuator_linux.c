@@ -19,6 +19,8 @@ enum {
 	MPOL_MF_MOVE = 2,   /* from linux/mempolicy.h, which not every system has installed */
 	MPOL_F_ADDR = 2,
 	MPOL_DEFAULT = 0,
+	MPOL_PREFERRED = 1,
+	MODE = 0xff,        /* of a policy; its flags are above */
 	MPOL_LOCAL = 4,     /* first touch by name: as good as none */
 };
 
@@ -70,14 +72,18 @@ static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, i
 }
 
 /* MPOL_F_ADDR without MPOL_F_NODE asks the mapping and not the page, so nothing is faulted in. The policy
- * of the process itself counts too: memory under `numactl --interleave` was meant to lie as it does. */
+ * of the process itself counts too: memory under `numactl --interleave` was meant to lie as it does. But a process's
+ * preferred node says where memory is to be taken from as long as there is some, not that it is to stay there. */
 static int has_policy(void *state, uint64_t addr)
 {
 	int mode = MPOL_DEFAULT;
 	(void)state;
 	if (syscall(SYS_get_mempolicy, &mode, NULL, 0ul, addr, (unsigned long)MPOL_F_ADDR) < 0) return 0;
-	if (mode == MPOL_DEFAULT && syscall(SYS_get_mempolicy, &mode, NULL, 0ul, 0ul, 0ul) < 0) return 0;
-	mode &= 0xff;       /* the flags are above */
+	if (mode == MPOL_DEFAULT) {
+		if (syscall(SYS_get_mempolicy, &mode, NULL, 0ul, 0ul, 0ul) < 0) return 0;
+		if ((mode & MODE) == MPOL_PREFERRED) return 0;
+	}
+	mode &= MODE;
 	return mode != MPOL_DEFAULT && mode != MPOL_LOCAL;
 }
 

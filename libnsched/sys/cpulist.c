@@ -2,7 +2,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { RANGE_LETTERS = 24, MORE_LETTERS = 4 };   /* ",8191-8191"; ",..." */
 
 static int parse_number(const char **p, unsigned long *number)
 {
@@ -34,6 +37,27 @@ int cpulist_parse(const char *p, struct cpu_mask *mask)
 		if (!*p) return 0;
 		if (*p++ != ',') return -EINVAL;
 	}
+}
+
+char *cpulist_print(const struct cpu_mask *mask, char *text, size_t bytes)
+{
+	size_t length = 0;
+	text[0] = 0;
+	for (unsigned first = 0; first < MACHINE_CPUS; first++) {
+		unsigned last = first;
+		char range[RANGE_LETTERS];
+		if (!mask_has(mask, first)) continue;
+		while (mask_has(mask, last + 1)) last++;
+		int n = snprintf(range, sizeof range, first == last ? "%s%u" : "%s%u-%u", length ? "," : "", first, last);
+		if (length + (size_t)n + MORE_LETTERS >= bytes) {
+			memcpy(text + length, ",...", MORE_LETTERS + 1);
+			break;
+		}
+		memcpy(text + length, range, (size_t)n + 1);
+		length += (size_t)n;
+		first = last;
+	}
+	return text;
 }
 
 unsigned cpulist_count(const struct cpu_mask *mask)

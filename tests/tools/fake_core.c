@@ -81,3 +81,20 @@ int nsched_close(nsched_t *handle)
 	say("close");
 	return 0;
 }
+
+int nsched_exchange_source(nsched_t *handle, const nsched_exchange_source_t *source)
+{
+	char call[64];
+
+	(void)handle;
+	snprintf(call, sizeof(call), "source %d of %d", source->rank, source->ranks);
+	say(call);
+	return 0;
+}
+
+int nsched_masks_changed(nsched_t *handle)
+{
+	(void)handle;
+	say("masks_changed");
+	return 0;
+}

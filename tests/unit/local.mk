@@ -8,9 +8,12 @@ EXTRA_DIST += $(unit_made) tests/fixtures
 
 if HAVE_CHECK
 unit_tests = \
+	tests/unit/test_board \
+	tests/unit/test_cut \
 	tests/unit/test_binding \
 	tests/unit/test_counted \
 	tests/unit/test_counters \
+	tests/unit/test_launcher \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
@@ -33,6 +36,9 @@ unit_tests = \
 	tests/unit/test_session \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
+	tests/unit/test_neighbours \
+	tests/unit/test_share \
+	tests/unit/test_team \
 	tests/unit/test_threads \
 	tests/unit/test_throttle \
 	tests/unit/test_told \
@@ -45,6 +51,13 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_board_CFLAGS = $(unit_cflags)
+tests_unit_test_board_LDADD = $(unit_libs)
+tests_unit_test_cut_CFLAGS = $(unit_cflags)
+tests_unit_test_cut_LDADD = $(unit_libs)
+tests_unit_test_launcher_SOURCES = tests/unit/test_launcher.c tools/launcher.c tools/launcher.h
+tests_unit_test_launcher_CFLAGS = $(unit_cflags) -I$(top_srcdir)
+tests_unit_test_launcher_LDADD = $(unit_libs)
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_libs)
 tests_unit_test_counted_CFLAGS = $(unit_cflags)
@@ -96,6 +109,12 @@ tests_unit_test_situation_CFLAGS = $(unit_cflags)
 tests_unit_test_situation_LDADD = $(unit_libs)
 tests_unit_test_snapshot_CFLAGS = $(unit_cflags)
 tests_unit_test_snapshot_LDADD = $(unit_libs)
+tests_unit_test_neighbours_CFLAGS = $(unit_cflags)
+tests_unit_test_neighbours_LDADD = $(unit_libs)
+tests_unit_test_share_CFLAGS = $(unit_cflags)
+tests_unit_test_share_LDADD = $(unit_libs)
+tests_unit_test_team_CFLAGS = $(unit_cflags)
+tests_unit_test_team_LDADD = $(unit_libs)
 tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
 tests_unit_test_throttle_CFLAGS = $(unit_cflags)

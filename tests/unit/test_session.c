@@ -291,6 +291,30 @@ START_TEST(bound_by_someone)
 }
 END_TEST
 
+/* Somebody says that he may have bound threads: the next step sees it, also of one that we have bound. */
+START_TEST(told_of_other_masks)
+{
+	struct scene *s = scene_made(2, 2, 4, 512);
+	struct cpu_mask one;
+	mask_clear(&one);
+	mask_add(&one, 3);
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	scene_feed(s);
+	scene_steps(s, 30);
+	struct nsched_thread *thread = registry_at(&s->registry, 1);
+	ck_assert_int_ge(atomic_load(&thread->bound), 0);
+	fake_hands_gone(&s->hands, SCENE_TID + 1);
+	fake_hands_thread(&s->hands, SCENE_TID + 1, &one);
+	atomic_store(&s->registry.masks_changed, true);
+	scene_steps(s, 1);
+	ck_assert(atomic_load(&thread->fixed));
+	ck_assert_int_lt(atomic_load(&thread->bound), 0);
+	ck_assert(mask_equal(fake_hands_mask(&s->hands, SCENE_TID + 1), &one));
+	ck_assert(!atomic_load(&s->registry.masks_changed));
+	scene_end(s);
+}
+END_TEST
+
 /* ---- sources ------------------------------------------------------------------------------------------------ */
 
 static const struct death { int error; const char *why; } deaths[] = {
@@ -379,6 +403,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, cooldown);
 	tcase_add_test(tcase, threads_vanish);
 	tcase_add_test(tcase, bound_by_someone);
+	tcase_add_test(tcase, told_of_other_masks);
 	made_loop(tcase, source_dies, deaths);
 	tcase_add_loop_test(tcase, source_refuses, 0, 2);
 	tcase_add_loop_test(tcase, calls_fail, 0, FAILURES);

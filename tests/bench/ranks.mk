@@ -1,0 +1,4 @@
+EXTRA_DIST += tests/bench/ranks.sh
+bench-ranks: tools/nsched
+	$(srcdir)/tests/bench/ranks.sh tools/nsched
+.PHONY: bench-ranks
