@@ -3,7 +3,7 @@ check_PROGRAMS += tests/tools/victim
 tests_tools_victim_SOURCES = tests/tools/victim.c
 tests_tools_victim_LDADD = -lpthread -ldl
 
-check_LTLIBRARIES = tests/tools/fake_core.la tests/tools/preload_on_files.la
+check_LTLIBRARIES += tests/tools/fake_core.la tests/tools/preload_on_files.la
 fake_ldflags = -module -avoid-version -shared -rpath /nowhere
 tests_tools_fake_core_la_SOURCES = tests/tools/fake_core.c
 tests_tools_fake_core_la_LDFLAGS = $(fake_ldflags)
