@@ -10,6 +10,7 @@ LATE_MOST = 60             # per mille: above, the emulation could not keep up a
 PAGE_MODEL_S = 3e-6        # what a migrated page is charged: kernel code is free in the model
 SLOW_PER_CPU = 12.5        # the model's default: wall seconds for a model second, for each CPU (tests/numabox)
 CONVERGED = 0.9            # of the oracle's local share: converged once it stays above
+STAYED_LEAST = 3           # steps that it must stay above
 SPREAD_MOST = 0.10         # repeats whose ratios differ by more are told
 GAP_LEAST = 0.05           # a gap between none and hard below this share of none is nothing to be closed
 LINE = 64
@@ -78,14 +79,16 @@ def sums(laps):
 
 
 def converged_s(laps, goal_permille):
-    """From when on the local share stays at the goal, None if never."""
-    since = None
+    """From when on the local share stays at the goal, None if never. What is only seen at the very end counts for nothing."""
+    since, stayed = None, 0
     for lap in laps:
         if lap["misses"] and lap["local"] < goal_permille:
-            since = None
+            since, stayed = None, 0
         elif since is None:
-            since = lap["t"] - lap["wall_s"]
-    return since
+            since, stayed = lap["t"] - lap["wall_s"], 1
+        else:
+            stayed += 1
+    return since if stayed >= STAYED_LEAST else None
 
 
 # ---- what a program printed ---------------------------------------------------------------------------------------------
@@ -100,8 +103,12 @@ def read_bench(out, _watch, _last):
     return {"value": float(match.group(1)), "last": None} if match else None
 
 
-def read_perf_numa(out, _watch, last):
-    """GB/s; "GB/sec total speed" has three decimals only, too few. The last third by the model's count of lines."""
+def read_perf_numa(out, watch, last):
+    """GB/s; "GB/sec total speed" has three decimals only, too few. The last third by the model's count of lines. An oracle
+    of ours that does the same work tells KiB."""
+    ours = read_bench(out, watch, last)
+    if ours:
+        return {name: rate and rate * 1024 / 1e9 for name, rate in ours.items()}
     gb = re.search(r"([\d.]+)\s+GB data processed, total", out)
     seconds = re.search(r"([\d.]+)\s+secs average thread-runtime", out)
     if not gb or not seconds or float(seconds.group(1)) <= 0:
@@ -159,6 +166,11 @@ def overhead_of(reports):
             "states": sorted({r.get("state", "?") for r in served})}
 
 
+def daemon_acted(log):
+    """Whether numad's log shows that it put a process on other nodes than it was on."""
+    return any(before != after for before, after in re.findall(r"move from nodes \((.*?)\) to nodes \((.*?)\)", log))
+
+
 def figures_of(row, texts, reports, status):
     """All figures of one run, from what it left. `void` says why its timing does not count."""
     out, watch = texts.get("stdout", "") + "\n" + texts.get("stderr", ""), texts.get("watch", "")
@@ -186,7 +198,7 @@ def figures_of(row, texts, reports, status):
     if more_said:
         run["more"] = more_said
     if "numad.log" in texts:
-        run["daemon_acted"] = bool(re.search(r"moved to node", texts["numad.log"]))
+        run["daemon_acted"] = daemon_acted(texts["numad.log"])
     if whole["late"] is not None and whole["late"] > LATE_MOST:
         run["void"] = f"late {whole['late']:.0f}"
     if last["late"] is not None and last["late"] > LATE_MOST:
@@ -265,7 +277,7 @@ def add_own(cell):
     cell["more"] = {name: middle([run["more"].get(name) for run in good if "more" in run])["median"] for name in names}
     if not good and "absent" not in cell:
         reasons = sorted({run["void"] for run in cell["runs"].values()}) or ["not run"]
-        cell["void"] = "; ".join(reasons)
+        cell["not_run" if not cell["runs"] else "void"] = "; ".join(reasons)
     if good and any(run.get("daemon_acted") is False for run in good):
         acted = sum(bool(run.get("daemon_acted")) for run in good)
         cell["not_engaged"] = f"its log shows an action in {acted} of {len(good)} runs"

@@ -23,6 +23,8 @@ def shown(row, name):
         return "absent", GREY, (cell or {}).get("absent", "")
     if cell.get("void"):
         return "void", GREY, cell["void"]
+    if cell.get("not_run"):
+        return "not run", GREY, ""
     closure = cell.get("closure_last")
     if closure is None:
         found = cell.get("ratio_whole")

@@ -49,6 +49,8 @@ def empty(cell):
         return f"absent ({cell['absent']})"
     if cell.get("void"):
         return f"void ({cell['void']})"
+    if cell.get("not_run"):
+        return "not run"
     return None
 
 
@@ -143,7 +145,7 @@ class Reasons:
     def cell(self, cell):
         why = empty(cell)
         if why:
-            return f"{why.split()[0]} [{self.number(why)}]"
+            return f"{why.split()[0]} [{self.number(why)}]" if "(" in why else why
         text = f"{ratio(cell.get('ratio_whole'))}, {percent(cell.get('closure_last'))}"
         if cell.get("not_engaged"):
             text = f"not engaged ({text})"

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PIECE_MIB = 2 }; /* a huge page: one entry of a page table for each time it is mapped, where the kernel can do that */
+enum { PIECE_MIB = 32 }; /* of huge pages, where the kernel can: few entries of page tables */
 
 static int piece = -1;
 
