@@ -96,8 +96,9 @@ class Keys:
         mine = {os.path.basename(w) for w in words if w.startswith("{programs}/")}
         programs = [self.places.built(os.path.relpath(p, self.places.build)) for p in self.places.programs()
                     if os.path.basename(p) in mine]
+        measures = [self.places.built("tests/bench/programs/watch"), os.path.join(self.places.source, "tests/bench/in-machine")]
         parts = [{k: row[k] for k in ROW_IN_KEY if k in row}, {k: column[k] for k in COLUMN_IN_KEY if k in column},
-                 self.hash(programs)]
+                 self.hash(programs), self.hash(m for m in measures if os.path.exists(m))]
         if column.get("nsched"):
             parts.append(self.hash([f for f in self.places.libraries() if not os.path.islink(f)] +
                                    [self.places.built("tools/nsched")]))

@@ -3,8 +3,8 @@
  *
  *     watch [-o FILE] [-l SECONDS] [-T SECONDS] [-m] COMMAND...
  *
- * -l is the step (0.5); -m turns the timing model on at the start, for a command that does not do it itself; -T ends the
- * command. FILE gets a line for each step, and one for the end:
+ * -l is the step (0.5); -m turns the timing model on once the command has a child, for a command that does not do it itself:
+ * what it does before (perf links for seconds of model time) is not what is measured; -T ends the command. FILE gets a line for each step, and one for the end:
  *
  *     lap 3 seconds 1.500 migrated 120
  *     end seconds 9.200 migrated 512 user 70.11 system 1.20 status 0
@@ -28,12 +28,14 @@
 #include <unistd.h>
 
 enum { KILL_AFTER_S = 3, TIMED_OUT = 124 };
+#define LOOK_S 0.005 /* between two looks for a child */
 
 static struct {
 	FILE *out;
 	int vmstat;
 	double begin_s;
 	unsigned long long migrated;
+	bool to_mark;   /* the model is to be turned on, and is not yet */
 } watch;
 
 static double now_s(void)
@@ -62,6 +64,21 @@ static void lap(unsigned number)
 	fprintf(watch.out, "lap %u seconds %.3f migrated %llu\n", number, now_s() - watch.begin_s, migrated() - watch.migrated);
 }
 
+static bool has_child(pid_t pid)
+{
+	char path[64], c;
+	int file;
+	bool found;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return true; /* it can't be told: then all is measured */
+	found = read(file, &c, 1) == 1;
+	close(file);
+	return found;
+}
+
 /* Whether the command has ended within that time; its status. */
 static bool ended_within(pid_t pid, double seconds, const sigset_t *child_ended, int *status)
 {
@@ -75,6 +92,12 @@ static bool ended_within(pid_t pid, double seconds, const sigset_t *child_ended,
 		left_s = until_s - now_s();
 		if (left_s <= 0)
 			return false;
+		if (watch.to_mark && has_child(pid)) {
+			watch.to_mark = false;
+			NUMABOX_ON();
+		}
+		if (watch.to_mark && left_s > LOOK_S)
+			left_s = LOOK_S;
 
 		struct timespec left = { (time_t)left_s, (long)(1e9 * (left_s - (double)(time_t)left_s)) };
 
@@ -110,7 +133,7 @@ static void end(int status)
 	fclose(watch.out);
 }
 
-static pid_t start(char **command, bool mark, const sigset_t *before)
+static pid_t start(char **command, const sigset_t *before)
 {
 	pid_t pid = fork();
 
@@ -121,8 +144,6 @@ static pid_t start(char **command, bool mark, const sigset_t *before)
 	if (pid == 0) {
 		setpgid(0, 0);
 		sigprocmask(SIG_SETMASK, before, NULL);
-		if (mark)
-			NUMABOX_ON();
 		execvp(command[0], command);
 		fprintf(stderr, "watch: %s: %s\n", command[0], strerror(errno));
 		_exit(127);
@@ -161,10 +182,11 @@ int main(int argc, char **argv)
 	sigemptyset(&child_ended);
 	sigaddset(&child_ended, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child_ended, &before);
+	watch.to_mark = mark;
 	watch.vmstat = open("/proc/vmstat", O_RDONLY | O_CLOEXEC);
 	watch.migrated = migrated();
 	watch.begin_s = now_s();
-	status = run(start(argv + optind, mark, &before), step_s, most_s, &child_ended);
+	status = run(start(argv + optind, &before), step_s, most_s, &child_ended);
 	if (mark)
 		NUMABOX_OFF();
 	end(status);
