@@ -29,7 +29,7 @@ def shown(row, name):
     if closure is None:
         found = cell.get("ratio_whole")
         return (f"{found['median']:.2f}x" if found else "-"), GREY, "no gap to be closed: ratio to none"
-    text = f"{100 * closure:.0f} %"
+    text = f"{100 * closure:.0f} %".replace("-0 %", "0 %")
     if cell.get("not_engaged"):
         return "not eng.", GREY, f"{cell['not_engaged']}; {text}"
     return text, colour(closure), "closure over the last third"

@@ -36,7 +36,7 @@ def machine_and_versions(places):
                 "clang": ["clang", "--version"], "gcc": ["gcc", "--version"], "perf": ["perf", "--version"],
                 "numad": ["numad", "-V"]}
     versions = {name: first_line(command) for name, command in commands.items()}
-    versions["libnsched"] = boot.hash_of_files([f for f in places.libraries() if not os.path.islink(f)])[:16]
+    versions["libnsched, sha256"] = boot.hash_of_files([f for f in places.libraries() if not os.path.islink(f)])[:16]
     return {"cpu": cpu_model(), "cpus": os.cpu_count(), "kernel": platform.release(), "nodes": nodes_here(), "versions": versions}
 
 

@@ -19,7 +19,7 @@ def number(value):
 
 
 def percent(share, digits=0):
-    return "-" if share is None else f"{100 * share:.{digits}f} %"
+    return "-" if share is None else f"{100 * share:.{digits}f} %".replace("-0 %", "0 %")
 
 
 def permille(value):
@@ -200,7 +200,8 @@ def native_part(result):
 
 def about(result):
     machine = result["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
+    versions = ", ".join(version if version.lower().startswith(name) else f"{name}: {version}"
+                         for name, version in machine["versions"].items() if version)
     modelled = any(not row.get("natively", True) for row in result["rows"] if "cells" in row)
     text = [f"Date: {result['date']}. Host: {machine['cpu']}, {machine['cpus']} CPUs, {machine['nodes']} NUMA node(s), Linux "
             f"{machine['kernel']}. {versions}.", ""]

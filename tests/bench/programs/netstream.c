@@ -97,7 +97,7 @@ static uint64_t work(struct bench_worker *worker, uint64_t round)
 	}
 	got = recv(end->connection, chunk, CHUNK, MSG_WAITALL);
 	for (ssize_t i = 0; i + 8 <= got; i += 8)
-		sum += *(const unsigned long *)(chunk + i);
+		sum += *(const unsigned long *)(void *)(chunk + i);
 	__asm__ volatile("" ::"r"(sum));
 	return got > 0 ? (uint64_t)got >> 10 : 0;
 }

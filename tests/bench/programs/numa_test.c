@@ -59,7 +59,7 @@ static void update(char *memory, size_t lines, uint64_t *state)
 {
 	for (unsigned i = 0; i < PIECE; i++) {
 		*state = *state * 6364136223846793005u + 1442695040888963407u;
-		*(volatile long *)(memory + (*state >> 33) % lines * LINE) += 1;
+		*(volatile long *)(void *)(memory + (*state >> 33) % lines * LINE) += 1;
 	}
 }
 

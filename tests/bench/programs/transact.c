@@ -55,7 +55,7 @@ static void transaction(char *table, size_t rows, char *heap, size_t *at, uint64
 	for (unsigned i = 0; i < ROWS_READ; i++) {
 		*state = *state * 6364136223846793005u + 1442695040888963407u;
 
-		volatile long *row = (volatile long *)(table + (*state >> 33) % rows * ROW);
+		volatile long *row = (volatile long *)(void *)(table + (*state >> 33) % rows * ROW);
 
 		if (i % CHANGE_EVERY == 0)
 			row[1] = row[0] + 1;

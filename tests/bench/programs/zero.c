@@ -80,7 +80,7 @@ static void zero(char *piece, unsigned instructions)
 		return;
 	}
 	for (size_t line = 0; line < PIECE; line += 64) {
-		*(volatile long *)(piece + line) = 0;
+		*(volatile long *)(void *)(piece + line) = 0;
 		compute(instructions);
 	}
 }
