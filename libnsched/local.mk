@@ -7,8 +7,12 @@ nsched_library = libnsched.la
 
 core_pure = \
 	libnsched/pure/machine.c libnsched/pure/machine.h \
-	libnsched/pure/evidence.c libnsched/pure/evidence.h \
+	libnsched/pure/evidence.c libnsched/pure/evidence.h libnsched/pure/evidence_inside.h \
+	libnsched/pure/evidence_blocks.c libnsched/pure/evidence_blocks.h \
+	libnsched/pure/evidence_learn.c \
+	libnsched/pure/evidence_seen.c libnsched/pure/evidence_seen.h \
 	libnsched/pure/evidence_users.c libnsched/pure/evidence_users.h \
+	libnsched/pure/segments.c libnsched/pure/segments.h \
 	libnsched/pure/placement.c libnsched/pure/placement.h \
 	libnsched/pure/situation.c libnsched/pure/situation.h \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \

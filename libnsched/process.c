@@ -93,7 +93,10 @@ static void make(const struct nsched_config *config)
 	one.pid = getpid();
 	one.open_ns = clock_linux.now_ns(NULL);
 	one.idle = !process_worthwhile(&one.idle_reason);
-	if (!one.idle) find_allowed(&one.allowed);
+	if (!one.idle) {
+		topo_prepare();
+		find_allowed(&one.allowed);
+	}
 	if (!forks_watched) forks_watched = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
 }
 

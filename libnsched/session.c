@@ -71,7 +71,7 @@ uint64_t session_wait_ms(const struct session *s)
 	if (run_ns) {
 		double earned_per_ns = (double)session_program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
 		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
-		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 2 ? 2 * (double)s->fixed_ns : 0;
+		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 4 ? 2 * (double)s->fixed_ns : 0;
 		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
 		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
 	}
@@ -142,6 +142,7 @@ int session_step(struct session *s)
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_add_hints(s, seen_ns);
+	evidence_learn(s->evidence);
 	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
 	session_locate(s);
 	session_count_local(s);

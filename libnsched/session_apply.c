@@ -125,7 +125,7 @@ static uint32_t range_of(const struct move *move)
 /* Where a move begins or ends inside a huge page, the rest of that page belongs to others. */
 static void split_ends(struct session *s, const struct move *move)
 {
-	const uint64_t inside = (1 << EVIDENCE_TOP_ORDER) - 1;
+	const uint64_t inside = EVIDENCE_BLOCK_PAGES - 1;
 	uint64_t end = move->page + range_of(move);
 	if (!s->hands->split) return;
 	if (move->page & inside) s->hands->split(s->hands_state, move->page << EVIDENCE_PAGE_SHIFT);

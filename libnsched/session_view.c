@@ -51,7 +51,7 @@ static int view_chunk(struct session *s, const struct session_leaf *leaf, const 
 	const struct placement_entry *where = placement_entry(&s->placement, leaf->index, chunk);
 	unsigned weight = evidence_weight(chunk);
 	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT) return 0;
-	if (weight < TICKS_LEAST || !chunk->recent) return 0;
+	if (weight < TICKS_LEAST || !chunk->recent || !evidence_is_clear(chunk)) return 0;
 	float share_of_weight = (float)chunk->recent * tick_share / (float)weight;
 	struct situation_chunk *c = situation_add_chunk(&s->situation);
 	if (!c) return -ENOMEM;

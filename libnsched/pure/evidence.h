@@ -1,10 +1,9 @@
 /* Who touches what: thread x memory, as weights that decay.
  *
- * Memory is kept as chunks: aligned blocks of 2 MiB, each halved where threads differ inside it, down
- * to a page. A chunk remembers the four threads that use it most, each with its weight and with the
- * mean place of its accesses inside the chunk: two threads whose means lie apart use different parts,
- * and the chunk is halved; two that share it have the same mean, and it is not. A mean, unlike an
- * extent, is not fooled by a stray sample.
+ * Memory is kept as blocks of 2 MiB, and each block as one chunk or several that lie side by side, of any
+ * number of pages. A chunk remembers the threads that use it most, each with its weight. Where threads use
+ * different parts of a block, it is cut between them: the last accesses that were seen are kept as they
+ * were (evidence_seen.h), and evidence_learn finds from them who uses which pages (segments.h).
  *
  * Two memories, since "who" and "how much" age differently. Who: the users' weights, of the last
  * accesses to this chunk, however long ago; a chunk that nobody visits keeps its owner, and a new owner
@@ -15,46 +14,57 @@
 #ifndef NSCHED_EVIDENCE_H
 #define NSCHED_EVIDENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
+	EVIDENCE_ADDRESS_BITS = 57, /* x86-64 with five levels of page tables; AArch64 has fewer */
 	EVIDENCE_PAGE_SHIFT = 12,
-	EVIDENCE_TOP_ORDER = 9,     /* log2 pages of an unsplit chunk: 2 MiB, a huge page */
-	EVIDENCE_USERS = 4,         /* threads kept for each chunk; more share its `others` */
+	EVIDENCE_BLOCK_SHIFT = 9,   /* log2 pages of a block: 2 MiB, a huge page */
+	EVIDENCE_BLOCK_PAGES = 1 << EVIDENCE_BLOCK_SHIFT,
+	EVIDENCE_THREADS = 4096,    /* threads are numbered below this */
+	EVIDENCE_USERS = 8,         /* threads kept for each chunk; more share its `others` */
 	EVIDENCE_TICK_NS = 250000,  /* one tick of weight: a sixteenth of a sample at 250 Hz, so that a sample outlives four half-lives */
 	EVIDENCE_NO_THREAD = 0xffff,
 };
 
 struct evidence_user {
 	uint16_t thread;
-	uint16_t mean;     /* of its accesses, in 1/128 of a page from the chunk's start */
-	uint16_t weight;   /* ticks; all of the chunk are halved when there are too many */
-	uint16_t seen;     /* accesses that the mean is of, up to a bound */
+	uint16_t weight;       /* ticks; all of the chunk are halved when there are too many */
 };
 
 struct evidence_chunk {
-	uint64_t page : 48;   /* number of its first page */
-	uint64_t order : 8;   /* log2 of its pages */
-	uint64_t n_users : 8;
-	uint32_t child;    /* the first of its two halves, which lie side by side; 0: not split */
-	uint16_t others;   /* weight of threads that are not among the users */
-	uint16_t recent;   /* ticks of all accesses, decaying with time */
+	uint64_t page : 45;    /* number of its first page */
+	uint64_t pages : 10;   /* 0: the chunk is free */
+	uint64_t n_users : 4;
+	/* of a block's first chunk, for the block: */
+	uint64_t told : 1;     /* what is known of it, the program said (evidence_add_range) */
+	uint64_t unclear : 1;  /* evidence_learn has to look at it */
+	uint64_t whole : 1;    /* its users were seen all over it, or it is taken for whole */
+	uint32_t next;         /* the chunk behind it in the block; 0: none */
+	uint16_t others;       /* weight of threads that are not among the users */
+	uint16_t recent;       /* ticks of all accesses, decaying with time */
 	struct evidence_user user[EVIDENCE_USERS]; /* in no order */
 };
 
 struct evidence;
 
-/* Room for `max_chunks` chunks; threads are numbered below `max_threads`. 0 or -ENOMEM. Memory grows
- * with use: 64 bytes a chunk with its placement, and a kilobyte for each thread. */
+/* Room for `max_chunks` chunks; threads are numbered below `max_threads`. 0; -ENOMEM; -EINVAL: too many threads. Memory grows
+ * with use: 64 bytes a chunk with its placement, and 3.5 KiB for each thread that was seen. */
 int evidence_init(struct evidence **evidence, unsigned max_chunks, unsigned max_threads);
 void evidence_free(struct evidence *evidence);
 
 /* One access of `thread` to the byte `addr`, standing for `weight_ns` of its time. Returns the chunk's
- * index, or -ENOSPC where there is no room for another chunk (counted in evidence_dropped). */
+ * index; -ENOSPC where there is no room for another chunk (counted in evidence_dropped); -EINVAL for a thread
+ * or an address that cannot be. */
 int evidence_add(struct evidence *evidence, unsigned thread, uint64_t addr, float weight_ns);
 
 /* The same for every page of a range whose traffic is known, `weight_ns` for all of it. */
 int evidence_add_range(struct evidence *evidence, unsigned thread, uint64_t addr, uint64_t bytes, float weight_ns);
+
+/* Cuts and joins the chunks of the blocks that have become unclear, as the last accesses tell. Once a step,
+ * after what was seen has been added. */
+void evidence_learn(struct evidence *evidence);
 
 /* Time passes: `ns` since the last call, of which `seen_ns` were watched (samples get lost where they
  * come faster than they are taken in). What counts as recent halves each `half_life_ns`. */
@@ -69,16 +79,18 @@ double evidence_window_ns(const struct evidence *evidence);
 
 uint64_t evidence_dropped(const struct evidence *evidence);
 
-/* Chunk `index`, from 1; evidence_count is one above the highest. Split ones have children; chunks that
- * are free have order 0xff. */
-enum { EVIDENCE_FREE = 0xff };
-
-/* Ticks of all who are remembered to use the chunk. */
-unsigned evidence_weight(const struct evidence_chunk *chunk);
+/* Chunk `index`, from 1; evidence_count is one above the highest. Free ones have no pages. */
 struct evidence_chunk *evidence_chunk(struct evidence *evidence, unsigned index);
 unsigned evidence_count(const struct evidence *evidence);
 
-/* Called for every leaf with users, by ascending address. */
+/* Is it known well enough which part of its block a chunk's users use? (Where few accesses are seen for each
+ * block, there is much memory, and hardly any block has a border in it: they are taken for whole.) */
+bool evidence_is_clear(const struct evidence_chunk *chunk);
+
+/* Ticks of all who are remembered to use the chunk. */
+unsigned evidence_weight(const struct evidence_chunk *chunk);
+
+/* Called for every chunk with users, by ascending address. */
 typedef void evidence_visit(void *arg, unsigned index, const struct evidence_chunk *chunk);
 int evidence_walk(struct evidence *evidence, evidence_visit *visit, void *arg);
 

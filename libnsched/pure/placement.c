@@ -23,14 +23,19 @@ static int grow(struct placement *placement, unsigned index)
 	return 0;
 }
 
+static uint32_t key_of(const struct evidence_chunk *chunk)
+{
+	return (uint32_t)chunk->page ^ (uint32_t)chunk->pages << 22;
+}
+
 struct placement_entry *placement_entry(struct placement *placement, unsigned index, const struct evidence_chunk *chunk)
 {
 	if (index >= placement->room && grow(placement, index)) return NULL;
 	struct placement_entry *entry = &placement->entry[index];
-	if (entry->page_low != (uint32_t)chunk->page || entry->order != chunk->order) {
+	uint32_t key = key_of(chunk);
+	if (entry->key != key) {
 		memset(entry, 0, sizeof *entry);
-		entry->page_low = (uint32_t)chunk->page;
-		entry->order = chunk->order;
+		entry->key = key;
 	}
 	return entry;
 }

@@ -22,13 +22,13 @@ enum placement_flag {
 };
 
 struct placement_entry {
-	uint32_t page_low;        /* with order: which chunk the entry is of */
+	uint32_t key;             /* which chunk the entry is of: its first page and its length */
 	uint16_t looked;          /* when where[] was filled, in PLACEMENT_TIME_MS, wrapping */
 	uint16_t moved;           /* when it was moved last */
 	struct {
 		uint8_t node, share;  /* share of the present pages, of PLACEMENT_WHOLE */
 	} where[PLACEMENT_NODES];
-	uint8_t order, flags;
+	uint8_t flags;
 };
 
 struct placement {

@@ -37,8 +37,9 @@ void clock_samples_close(struct clock_samples *samples)
 	samples->decoder = NULL;
 }
 
-/* Decoding costs a hundred times what a sample else costs: in one poll no more than this, but for the
- * last place, and a quarter of each new measurement counts towards its price. */
+/* Decoding costs a hundred times what a sample else costs where its code is new, ten times where it is near
+ * to code that was decoded: in one poll no more than this, but for the last place, and a quarter of each new
+ * measurement counts towards its price. */
 enum { DECODE_NS = 10000000 };
 #define LEARN_RATE 0.25f
 #define DECODE_WORTH 4
@@ -52,7 +53,7 @@ void clock_samples_begin(struct clock_samples *samples)
 /* Code is worth decoding once the program has spent several times as long in it as decoding takes: at
  * the first sample on a real machine, and hot code only on an emulated one, where decoding takes a
  * thousand times as long. */
-static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t weight_ns)
+static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t weight_ns, enum operand_price price)
 {
 	uint32_t hash = (uint32_t)((ip * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 	unsigned slot = hash % COLD_SLOTS;
@@ -61,30 +62,32 @@ static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t 
 		samples->cold[slot].ns = 0;
 	samples->cold[slot].hash = hash;
 	samples->cold[slot].ns += (float)weight_ns;
-	return samples->left_ns > 0 && samples->cold[slot].ns >= DECODE_WORTH * samples->decode_ns;
+	return samples->left_ns > 0 && samples->cold[slot].ns >= DECODE_WORTH * samples->decode_ns[price];
 }
 
-static unsigned decode(struct clock_samples *samples, const struct regs *regs, uint64_t addrs[OPERAND_MOST])
+static unsigned decode(struct clock_samples *samples, const struct regs *regs, enum operand_price price,
+                       uint64_t addrs[OPERAND_MOST])
 {
 	uint64_t begin = clock_cpu_now_ns();
 	unsigned count = operand_resolve(samples->decoder, regs, addrs, OPERAND_MOST);
 	uint64_t cost = clock_cpu_now_ns() - begin;
 
 	samples->left_ns -= (int64_t)cost;
-	samples->decode_ns += LEARN_RATE * ((float)cost - samples->decode_ns);
+	samples->decode_ns[price] += LEARN_RATE * ((float)cost - samples->decode_ns[price]);
 	return count;
 }
 
 unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const struct regs *regs, uint64_t weight_ns,
                            const struct sink *sink)
 {
+	enum operand_price price = operand_price(samples->decoder, regs->ip);
 	uint64_t addrs[OPERAND_MOST];
 	unsigned count;
 
-	if (operand_known(samples->decoder, regs->ip)) {
+	if (price == OPERAND_KNOWN) {
 		count = operand_resolve(samples->decoder, regs, addrs, OPERAND_MOST);
-	} else if (worth_decoding(samples, regs->ip, weight_ns)) {
-		count = decode(samples, regs, addrs);
+	} else if (worth_decoding(samples, regs->ip, weight_ns, price)) {
+		count = decode(samples, regs, price, addrs);
 	} else {
 		samples->counts.lost++;
 		return 0;

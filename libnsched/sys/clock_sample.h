@@ -12,7 +12,7 @@ enum {
 struct clock_samples {
 	struct operand_decoder *decoder;
 	int64_t left_ns;             /* time that may still go into decoding in this poll */
-	float decode_ns;             /* what decoding a place costs, measured */
+	float decode_ns[OPERAND_PRICES]; /* what decoding a place costs, measured */
 	struct {
 		uint32_t hash;
 		float ns;            /* the program's time that was sampled there */

@@ -2,49 +2,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "operand_cache.h"
 #include "operand_trace.h"
 #include "operand_use.h"
-#include "operand_window.h"
 
-enum {
-	CACHE_MOST = 640,       /* recipes kept, 1200 bytes each, touched only as they are used; hot loops of a
-	                         * program hold a few hundred sampled instructions */
-	CACHE_BUCKETS = 1024,   /* a power of two, above it */
-	PASSAGES = 160,         /* of them, those that lead out to a caller, 520 bytes more each */
-	FRESH_TICKS = 16,       /* polls for which a recipe holds unchecked: a second or two */
-	CALLERS = 3,            /* frames above the sample that are looked at, where it gives nothing */
-};
-
-enum { NO_PASSAGE = 0xffff };
-
-struct entry {
-	uint64_t ip;
-	uint64_t code_start;    /* the code that the recipe was made of */
-	uint32_t code_bytes;    /* 0: unreadable */
-	uint32_t code_hash;
-	uint64_t fixed_start, fixed_end;
-	uint32_t checked;       /* tick */
-	uint16_t next;          /* 1 + entry in the same bucket, or 0 */
-	uint16_t passage;
-	bool no_code;           /* read, but no instruction */
-	struct recipe recipe;
-};
+enum { CALLERS = 3 }; /* frames above the sample that are looked at, where it gives nothing */
 
 struct operand_decoder {
 	struct operand_code code;
 	const struct operand_arch *arch;
 	void *arch_state;
+	struct cache *cache;
+	struct range_scratch *scratch;
 	struct trace *trace;
+	struct recipe *recipe;  /* room to make one in */
 	struct operand_counts counts;
-	uint32_t tick;
-	unsigned entries;
-	unsigned passages;
-	struct entry *entry;            /* CACHE_MOST of them */
-	struct passage *passage;        /* PASSAGES of them */
-	uint16_t bucket[CACHE_BUCKETS]; /* 1 + entry, or 0 */
-	struct window window;
 };
 
 int operand_open(const struct operand_code *code, struct operand_decoder **decoder)
@@ -56,10 +29,11 @@ int operand_open(const struct operand_code *code, struct operand_decoder **decod
 	d->code = *code;
 	d->arch = &operand_arch_native;
 	d->arch_state = d->arch->open();
+	d->cache = cache_create();
+	d->scratch = range_scratch_create();
 	d->trace = trace_create();
-	d->entry = calloc(CACHE_MOST, sizeof(*d->entry));
-	d->passage = calloc(PASSAGES, sizeof(*d->passage));
-	if (!d->arch_state || !d->trace || !d->entry || !d->passage) {
+	d->recipe = malloc(sizeof(*d->recipe) + RECIPE_FORMS * sizeof(struct form));
+	if (!d->arch_state || !d->cache || !d->scratch || !d->trace || !d->recipe) {
 		int err = d->arch_state || REGS_KNOWN ? -ENOMEM : -ENOTSUP;
 
 		operand_close(d);
@@ -73,17 +47,18 @@ void operand_close(struct operand_decoder *d)
 {
 	if (!d)
 		return;
+	cache_destroy(d->cache);
 	if (d->arch_state)
 		d->arch->close(d->arch_state);
+	range_scratch_destroy(d->scratch);
 	trace_destroy(d->trace);
-	free(d->entry);
-	free(d->passage);
+	free(d->recipe);
 	free(d);
 }
 
 void operand_tick(struct operand_decoder *d)
 {
-	d->tick++;
+	cache_tick(d->cache);
 }
 
 void operand_counts(const struct operand_decoder *d, struct operand_counts *counts)
@@ -91,14 +66,16 @@ void operand_counts(const struct operand_decoder *d, struct operand_counts *coun
 	*counts = d->counts;
 }
 
-/* ---- making recipes --------------------------------------------------------------------------------------- */
-
-static void forget_all(struct operand_decoder *d)
+enum operand_price operand_price(struct operand_decoder *d, uint64_t ip)
 {
-	memset(d->bucket, 0, sizeof(d->bucket));
-	d->entries = 0;
-	d->passages = 0;
+	unsigned place;
+
+	if (cache_find(d->cache, ip))
+		return OPERAND_KNOWN;
+	return cache_range(d->cache, ip, &place) ? OPERAND_NEAR : OPERAND_NEW;
 }
+
+/* ---- recipes ---------------------------------------------------------------------------------------------- */
 
 /* A register that points into the thread's stack near its top, where a frame pointer points. */
 static unsigned frame_register(const struct operand_decoder *d, const struct regs *regs)
@@ -106,110 +83,58 @@ static unsigned frame_register(const struct operand_decoder *d, const struct reg
 	return recipe_in_frames(regs->gpr[d->arch->frame], regs->gpr[GPR_SP]) ? d->arch->frame : INSN_NO_REG;
 }
 
-static void make_recipe(struct operand_decoder *d, const struct recipe_setting *setting, struct entry *entry)
+static const struct entry *make_entry(struct operand_decoder *d, const struct recipe_setting *setting,
+                                      struct range *range, unsigned at)
 {
 	const struct regs *regs = &setting->regs;
-	const struct window *w = &d->window;
-	struct passage passage;
-	struct trace_ask ask = {
-		.frame = frame_register(d, regs),
-		.regs = regs,
-		.known = setting->known,
-		.fixed_start = entry->fixed_start,
-		.fixed_end = entry->fixed_end,
-	};
-	struct insn *insns = trace_insns(d->trace);
+	struct trace_ask ask = { range, at, frame_register(d, regs), regs, setting->known };
 
-	ask.count = window_decode(w, d->arch, d->arch_state, regs->ip, insns, TRACE_INSNS, &ask.at);
-	entry->no_code = ask.count == 0;
-	if (entry->no_code)
-		return;
-	ask.entry = w->in_step && insns[0].at == w->function.start;
-	trace_recipe(d->trace, &ask, &entry->recipe, &passage);
-	if (entry->recipe.leads_out && d->passages < PASSAGES) {
-		d->passage[d->passages] = passage;
-		entry->passage = (uint16_t)d->passages++;
-	}
+	*d->recipe = (struct recipe){ 0 };
+	if (range->places)
+		recipe_settle(trace_recipe(d->trace, &ask), d->recipe);
+	return cache_add(d->cache, range, regs->ip, d->recipe);
 }
 
-static void make_entry(struct operand_decoder *d, const struct recipe_setting *setting, struct entry *entry)
+/* True if the range's code has not changed lately; else it is dropped. */
+static bool still_true(struct operand_decoder *d, struct range *range)
 {
-	uint64_t ip = setting->regs.ip;
-	const struct window *w = &d->window;
-	uint16_t next = entry->next;
-
-	memset(entry, 0, sizeof(*entry));
-	entry->ip = ip;
-	entry->next = next;
-	entry->checked = d->tick;
-	entry->passage = NO_PASSAGE;
-	if (!window_read(&d->window, &d->code, ip))
-		return;
-	entry->code_start = w->start;
-	entry->code_bytes = w->bytes;
-	entry->code_hash = window_hash(w);
-	entry->fixed_start = w->function.fixed_start;
-	entry->fixed_end = w->function.fixed_end;
-	make_recipe(d, setting, entry);
-}
-
-/* ---- the cache -------------------------------------------------------------------------------------------- */
-
-static uint16_t *bucket_of(struct operand_decoder *d, uint64_t ip)
-{
-	return &d->bucket[(ip * UINT64_C(0x9e3779b97f4a7c15)) >> 48 & (CACHE_BUCKETS - 1)];
-}
-
-static struct entry *find_entry(struct operand_decoder *d, uint64_t ip)
-{
-	for (unsigned i = *bucket_of(d, ip); i; i = d->entry[i - 1].next)
-		if (d->entry[i - 1].ip == ip)
-			return &d->entry[i - 1];
-	return NULL;
-}
-
-bool operand_known(struct operand_decoder *d, uint64_t ip)
-{
-	return find_entry(d, ip) != NULL;
-}
-
-static struct entry *new_entry(struct operand_decoder *d, uint64_t ip)
-{
-	uint16_t *bucket;
-	struct entry *entry;
-
-	/* Rare, and what is hot is back within milliseconds. */
-	if (d->entries == CACHE_MOST || d->passages == PASSAGES)
-		forget_all(d);
-	bucket = bucket_of(d, ip);
-	entry = &d->entry[d->entries++];
-	entry->next = *bucket;
-	*bucket = (uint16_t)d->entries;
-	return entry;
-}
-
-static bool still_true(struct operand_decoder *d, struct entry *entry)
-{
-	if (d->tick - entry->checked < FRESH_TICKS)
+	if (cache_fresh(d->cache, range))
 		return true;
-	if (!window_same(&d->window, &d->code, entry->code_start, entry->code_bytes, entry->code_hash))
+	if (!range_same(range, d->scratch, &d->code)) {
+		cache_drop(d->cache, range);
 		return false;
-	entry->checked = d->tick;
+	}
+	cache_checked(d->cache, range);
 	return true;
 }
 
-/* The recipe for a sample; *cached says whether it was there. */
+static struct range *range_around(struct operand_decoder *d, uint64_t ip, unsigned *place)
+{
+	struct range *range;
+
+	while ((range = cache_range(d->cache, ip, place)) != NULL)
+		if (still_true(d, range))
+			return range;
+	range = range_create(d->scratch, &d->code, d->arch, d->arch_state, ip);
+	if (range) {
+		*place = (unsigned)range_find(range, ip);
+		cache_add_range(d->cache, range);
+	}
+	return range;
+}
+
+/* The recipe for a sample, NULL if there is no memory; *cached says whether it was there. */
 static const struct entry *entry_of(struct operand_decoder *d, const struct recipe_setting *setting, bool *cached)
 {
-	struct entry *entry = find_entry(d, setting->regs.ip);
+	const struct entry *entry = cache_find(d->cache, setting->regs.ip);
+	struct range *range;
+	unsigned place;
 
-	*cached = entry && still_true(d, entry);
+	*cached = entry && still_true(d, entry->range);
 	if (*cached)
 		return entry;
-	if (!entry)
-		entry = new_entry(d, setting->regs.ip);
-	make_entry(d, setting, entry);
-	return entry;
+	range = range_around(d, setting->regs.ip, &place);
+	return range ? make_entry(d, setting, range, place) : NULL;
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------- */
@@ -222,7 +147,7 @@ static bool go_to_caller(struct operand_decoder *d, const struct entry *entry, s
 	struct operand_piece piece = { 0, &back, sizeof(back) };
 	unsigned bytes;
 
-	recipe_pass(&d->passage[entry->passage], setting);
+	recipe_pass(&entry->recipe, setting);
 	piece.from = setting->regs.gpr[GPR_SP];
 	if (!(setting->known & 1u << GPR_SP) || d->code.read(d->code.arg, &piece, 1) != 1)
 		return false;
@@ -237,7 +162,7 @@ static bool go_to_caller(struct operand_decoder *d, const struct entry *entry, s
 
 static void count_failure(struct operand_decoder *d, const struct entry *entry)
 {
-	if (entry->code_bytes == 0 || entry->no_code)
+	if (!entry || entry->range->places == 0)
 		d->counts.unreadable++;
 	else if (entry->recipe.gathers)
 		d->counts.gather++;
@@ -256,13 +181,15 @@ unsigned operand_resolve(struct operand_decoder *d, const struct regs *regs, uin
 
 	do {
 		entry = entry_of(d, &setting, &cached);
+		if (!entry)
+			break;
 		d->counts.cached += depth == 0 && cached;
-		setting.fixed_start = entry->fixed_start;
-		setting.fixed_end = entry->fixed_end;
+		setting.fixed_start = entry->range->fixed_start;
+		setting.fixed_end = entry->range->fixed_end;
 		recipe_fill(&entry->recipe, &setting);
 		count = recipe_use(&entry->recipe, &setting, addrs, count, most);
 		/* What the callers touch counts where this function touches nothing. */
-	} while (count == 0 && entry->passage != NO_PASSAGE && depth++ < CALLERS && go_to_caller(d, entry, &setting));
+	} while (count == 0 && entry->recipe.leads_out && depth++ < CALLERS && go_to_caller(d, entry, &setting));
 	if (count)
 		d->counts.resolved++;
 	else

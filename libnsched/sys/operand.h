@@ -1,7 +1,8 @@
 /* The operand decoder: which data addresses the code around a sample touches.
  *
  * Belongs to one thread at a time, and never to a signal handler: it reads code with a system call.
- * What an instruction's neighbourhood touches is worked out once, as a recipe, and kept. */
+ * Code is read and taken apart once for all samples near to each other, and what each of its instructions
+ * touches is worked out once, as a recipe. Both are kept as long as there is room (CACHE_BYTES). */
 #ifndef NSCHED_OPERAND_H
 #define NSCHED_OPERAND_H
 
@@ -20,7 +21,7 @@ struct operand_counts {
 	uint64_t no_memory;      /* the code around touches no data, or only the thread's own frame */
 	uint64_t gather;         /* only addresses in vector registers, which no sample has */
 	uint64_t lost_registers; /* operands there were, but their registers were overwritten */
-	uint64_t unreadable;     /* code that is gone, or is none */
+	uint64_t unreadable;     /* code that is gone, or is none, or for which there was no memory */
 	uint64_t cached;         /* came from the cache, of all */
 };
 
@@ -36,11 +37,17 @@ void operand_close(struct operand_decoder *decoder);
  * thread's own frames are left out. */
 unsigned operand_resolve(struct operand_decoder *decoder, const struct regs *regs, uint64_t addrs[], unsigned most);
 
-/* Is the recipe for code at `ip` at hand? Without it operand_resolve has to decode: 16 to 75 us. */
-bool operand_known(struct operand_decoder *decoder, uint64_t ip);
+/* What resolving a sample at `ip` takes. */
+enum operand_price {
+	OPERAND_KNOWN, /* its recipe is at hand: well under a microsecond */
+	OPERAND_NEAR,  /* its code is: a few microseconds */
+	OPERAND_NEW,   /* neither is: tens of microseconds */
+	OPERAND_PRICES,
+};
+enum operand_price operand_price(struct operand_decoder *decoder, uint64_t ip);
 
-/* Time goes on: recipes not checked against the code for OPERAND_FRESH_TICKS calls of this are
- * checked at their next use, so that a dlclose or a JIT compiler is noticed. Called once a poll. */
+/* Time goes on: what was not checked against the code for some calls of this (FRESH_TICKS) is
+ * checked at its next use, so that a dlclose or a JIT compiler is noticed. Called once a poll. */
 void operand_tick(struct operand_decoder *decoder);
 
 void operand_counts(const struct operand_decoder *decoder, struct operand_counts *counts);

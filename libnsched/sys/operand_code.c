@@ -84,18 +84,34 @@ static int read_one(const struct operand_code *code, uint64_t from, void *to, si
 	return code->read(code->arg, &piece, 1) == 1 ? 0 : -ENOENT;
 }
 
-static int eh_start(const struct operand_code *code, uint64_t header, uint32_t i, uint64_t *start)
-{
-	struct eh_entry entry;
-	int err = read_one(code, header + sizeof(struct eh_header) + (uint64_t)i * sizeof(entry), &entry, sizeof(entry));
+/* The table, read in blocks: what a search looks at last lies in one. */
+enum { EH_BLOCK = 64 };
+struct eh_table {
+	const struct operand_code *code;
+	uint64_t header;
+	uint32_t count;
+	uint32_t first, entries; /* those in the block */
+	struct eh_entry block[EH_BLOCK];
+};
 
-	if (!err)
-		*start = header + (uint64_t)(int64_t)entry.start;
-	return err;
+static int eh_start(struct eh_table *table, uint32_t i, uint64_t *start)
+{
+	if (i - table->first >= table->entries) {
+		table->first = i < EH_BLOCK / 2 ? 0 : i - EH_BLOCK / 2;
+		table->entries = table->count - table->first < EH_BLOCK ? table->count - table->first : EH_BLOCK;
+		if (read_one(table->code, table->header + sizeof(struct eh_header) + table->first * sizeof(*table->block),
+		             table->block, table->entries * sizeof(*table->block))) {
+			table->entries = 0;
+			return -ENOENT;
+		}
+	}
+	*start = table->header + (uint64_t)(int64_t)table->block[i - table->first].start;
+	return 0;
 }
 
 int operand_code_search(const struct operand_code *code, uint64_t header, uint64_t ip, struct operand_function *function)
 {
+	struct eh_table table = { .code = code, .header = header };
 	struct eh_header h;
 	uint32_t low = 0, high;
 	uint64_t at;
@@ -103,11 +119,11 @@ int operand_code_search(const struct operand_code *code, uint64_t header, uint64
 	if (read_one(code, header, &h, sizeof(h)) || h.version != EH_VERSION || h.frame_encoding != EH_PCREL_SDATA4 ||
 	    h.count_encoding != EH_UDATA4 || h.table_encoding != EH_DATAREL_SDATA4 || h.count == 0)
 		return -ENOENT;
-	high = h.count;
+	table.count = high = h.count;
 	while (low < high) { /* the first entry that starts behind ip */
 		uint32_t middle = low + (high - low) / 2;
 
-		if (eh_start(code, header, middle, &at))
+		if (eh_start(&table, middle, &at))
 			return -ENOENT;
 		if (at <= ip)
 			low = middle + 1;
@@ -116,7 +132,7 @@ int operand_code_search(const struct operand_code *code, uint64_t header, uint64
 	}
 	if (low == 0 || low == h.count) /* the last one's end is not in the table */
 		return -ENOENT;
-	return eh_start(code, header, low - 1, &function->start) || eh_start(code, header, low, &function->end) ? -ENOENT : 0;
+	return eh_start(&table, low - 1, &function->start) || eh_start(&table, low, &function->end) ? -ENOENT : 0;
 }
 
 /* ---- the program or library -------------------------------------------------------------------------- */

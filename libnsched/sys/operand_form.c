@@ -15,7 +15,7 @@ struct form form_source(unsigned from)
 	struct form form = { .terms = 1 };
 
 	form.times[0] = 1;
-	form.from[0] = (uint8_t)from;
+	form.part[0] = form_part(from, CUT_NONE);
 	return form;
 }
 
@@ -23,22 +23,20 @@ static void drop_term(struct form *form, unsigned at)
 {
 	form->terms--;
 	form->times[at] = form->times[form->terms];
-	form->from[at] = form->from[form->terms];
-	form->cut[at] = form->cut[form->terms];
+	form->part[at] = form->part[form->terms];
 }
 
 /* Adds one term in place; false if there is no room or the factor is out of range. */
-static bool add_term(struct form *form, unsigned from, unsigned cut, int64_t times)
+static bool add_term(struct form *form, uint8_t part, int64_t times)
 {
 	unsigned at = 0;
 
-	while (at < form->terms && (form->from[at] != from || form->cut[at] != cut))
+	while (at < form->terms && form->part[at] != part)
 		at++;
 	if (at == FORM_TERMS)
 		return false;
 	if (at == form->terms) {
-		form->from[at] = (uint8_t)from;
-		form->cut[at] = (uint8_t)cut;
+		form->part[at] = part;
 		form->times[at] = 0;
 		form->terms++;
 	}
@@ -60,7 +58,7 @@ struct form form_sum(const struct form *a, const struct form *b, int64_t times)
 	/* Unsigned, since addresses wrap and code relies on it. */
 	sum.add = (int64_t)((uint64_t)a->add + (uint64_t)b->add * (uint64_t)times);
 	for (unsigned i = 0; i < b->terms; i++)
-		if (!add_term(&sum, b->from[i], b->cut[i], b->times[i] * times))
+		if (!add_term(&sum, b->part[i], b->times[i] * times))
 			return form_lost();
 	return sum;
 }
@@ -79,7 +77,7 @@ struct form form_half(const struct form *form, enum form_cut cut)
 	if (cut == CUT_ZERO32 && (form->terms > 1 || form->times[0] != 1 || half.add != 0))
 		cut = CUT_SIGN32;
 	for (unsigned i = 0; i < half.terms; i++)
-		half.cut[i] = (uint8_t)cut;
+		half.part[i] = form_part(form_from(form, i), cut);
 	return half;
 }
 
@@ -90,7 +88,7 @@ bool form_parallel(const struct form *a, const struct form *b)
 	for (unsigned i = 0; i < a->terms && a->terms <= FORM_TERMS; i++) {
 		unsigned j = 0;
 
-		while (j < b->terms && (a->from[i] != b->from[j] || a->cut[i] != b->cut[j] || a->times[i] != b->times[j]))
+		while (j < b->terms && (a->part[i] != b->part[j] || a->times[i] != b->times[j]))
 			j++;
 		if (j == b->terms)
 			return false;
@@ -104,7 +102,7 @@ uint64_t form_needs(const struct form *form)
 
 	if (form_known(form))
 		for (unsigned i = 0; i < form->terms; i++)
-			needs |= UINT64_C(1) << form->from[i];
+			needs |= UINT64_C(1) << form_from(form, i);
 	return needs;
 }
 
@@ -115,7 +113,7 @@ struct form form_substitute(const struct form *form, const struct form state[GPR
 	if (!form_known(form))
 		return form_lost();
 	for (unsigned i = 0; i < form->terms && form_known(&sum); i++) {
-		struct form part = form_half(&state[form->from[i]], (enum form_cut)form->cut[i]);
+		struct form part = form_half(&state[form_from(form, i)], form_cut(form, i));
 
 		sum = form_sum(&sum, &part, form->times[i]);
 	}
@@ -127,12 +125,12 @@ uint64_t form_value(const struct form *form, const struct regs *regs, const uint
 	uint64_t value = (uint64_t)form->add;
 
 	for (unsigned i = 0; i < form->terms; i++) {
-		unsigned from = form->from[i];
+		unsigned from = form_from(form, i);
 		uint64_t source = from < FORM_SLOT ? regs->gpr[from] : slots[from - FORM_SLOT];
 
-		if (form->cut[i] == CUT_ZERO32)
+		if (form_cut(form, i) == CUT_ZERO32)
 			source = (uint32_t)source;
-		else if (form->cut[i] == CUT_SIGN32)
+		else if (form_cut(form, i) == CUT_SIGN32)
 			source = (uint64_t)(int64_t)(int32_t)source;
 		value += source * (uint64_t)(int64_t)form->times[i];
 	}

@@ -21,13 +21,30 @@ enum {
 /* What is kept of a source before it is multiplied: 32-bit code keeps half a register. */
 enum form_cut { CUT_NONE, CUT_ZERO32, CUT_SIGN32 };
 
+/* 24 bytes: hundreds are kept, and the way they are worked out is bound by memory. */
 struct form {
 	int64_t add;
 	int32_t times[FORM_TERMS];
-	uint8_t from[FORM_TERMS];
-	uint8_t cut[FORM_TERMS]; /* enum form_cut */
-	uint8_t terms;           /* in use, or FORM_LOST */
+	uint8_t part[FORM_TERMS]; /* a source, and what is kept of it: form_part */
+	uint8_t terms;            /* in use, or FORM_LOST */
 };
+
+enum { FORM_CUT_SHIFT = 6, FORM_SOURCES = 1 << FORM_CUT_SHIFT };
+
+static inline uint8_t form_part(unsigned from, enum form_cut cut)
+{
+	return (uint8_t)(from | (unsigned)cut << FORM_CUT_SHIFT);
+}
+
+static inline unsigned form_from(const struct form *form, unsigned term)
+{
+	return form->part[term] & (FORM_SOURCES - 1);
+}
+
+static inline enum form_cut form_cut(const struct form *form, unsigned term)
+{
+	return (enum form_cut)(form->part[term] >> FORM_CUT_SHIFT);
+}
 
 static inline bool form_known(const struct form *form)
 {

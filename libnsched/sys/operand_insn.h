@@ -11,30 +11,38 @@
 
 enum flow {
 	FLOW_NEXT,   /* goes on behind itself */
-	FLOW_BRANCH, /* may jump to target */
-	FLOW_JUMP,   /* jumps to target (0: not known) */
+	FLOW_BRANCH, /* may jump */
+	FLOW_JUMP,   /* jumps */
 	FLOW_CALL,   /* goes on behind itself, the callee's registers lost */
 	FLOW_END,    /* return, trap, jump through a register */
 };
 
+/* How long an instruction is, and where it goes on: of every instruction, so it must be cheap. */
+struct outline {
+	uint8_t bytes;
+	uint8_t flow;    /* enum flow */
+	bool direct;     /* a branch or jump, whose target is known... */
+	int32_t jump;    /* ...so far behind its own end */
+};
+
 enum { INSN_MEMS = 2, INSN_NO_REG = 0xff };
 
-/* What an instruction does to registers: `sets` becomes value, plus what is loaded from mem[load - 1]
- * (0: nothing), times the register `factor`, cut; every register of the mask `lost` changes in a way
- * that is not followed. A register that is saved to the frame can be had from there later. */
+enum insn_saved { SAVED_AT_VALUE, SAVED_AT_MEM };
+
+/* What an instruction does, asked of those only that the way from a sample leads over: `sets` becomes
+ * value, plus what is loaded from mem[load - 1] (0: nothing), times the register `factor`, cut; every
+ * register of the mask `lost` changes in a way that is not followed. A register that is saved to the
+ * frame can be had from there later. */
 struct insn {
-	uint64_t at;
-	uint64_t target;             /* of a branch or jump */
 	struct form mem[INSN_MEMS];  /* addresses of its memory operands; no lea, no segment override */
 	struct form value;
 	uint32_t lost;               /* a bit for each enum gpr */
 	uint8_t bytes;
-	uint8_t flow;                /* enum flow */
 	uint8_t mems;
 	uint8_t sets;                /* enum gpr, or INSN_NO_REG */
 	uint8_t factor;              /* likewise */
-	uint8_t saves;               /* a register pushed or stored whole to the frame, likewise */
-	struct form saved_at;        /* where */
+	uint8_t saves;               /* a register pushed or stored whole to the frame, likewise... */
+	uint8_t saved_at;            /* ...where: enum insn_saved, value or mem[0] */
 	uint8_t load;
 	uint8_t load_bytes;          /* 1, 2, 4 or 8 */
 	bool load_signed;
@@ -52,6 +60,9 @@ struct operand_arch {
 	void *(*open)(void);
 	void (*close)(void *state);
 
+	/* The outline of one instruction; false if the bytes are none. */
+	bool (*outline)(void *state, const uint8_t *code, size_t bytes, struct outline *outline);
+
 	/* Decodes one instruction; false if the bytes are none. */
 	bool (*decode)(void *state, const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn);
 
@@ -60,5 +71,8 @@ struct operand_arch {
 };
 
 extern const struct operand_arch operand_arch_native;
+
+/* An instruction of which nothing is known: every register is lost. */
+extern const struct insn insn_unknown;
 
 #endif

@@ -1,5 +1,7 @@
 #include "operand_recipe.h"
 
+#include <string.h>
+
 struct form slots_source(struct slots *t, const struct slot *slot)
 {
 	unsigned i = 0;
@@ -22,7 +24,7 @@ static uint32_t slots_needed(const struct slots *t, const struct form *form)
 {
 	uint64_t needs = form_needs(form) >> FORM_SLOT;
 
-	for (unsigned i = SLOTS; i-- > 0;) /* a slot needs earlier ones only */
+	for (unsigned i = needs ? t->count : 0; i-- > 0;) /* a slot needs earlier ones only */
 		if (needs & 1u << i)
 			needs |= (form_needs(&t->slot[i].at) | form_needs(&t->slot[i].by)) >> FORM_SLOT;
 	return (uint32_t)needs;
@@ -31,14 +33,14 @@ static uint32_t slots_needed(const struct slots *t, const struct form *form)
 static void renumber(struct form *form, const uint8_t moved[SLOTS])
 {
 	for (unsigned k = 0; form_known(form) && k < form->terms; k++)
-		if (form->from[k] >= FORM_SLOT)
-			form->from[k] = (uint8_t)(FORM_SLOT + moved[form->from[k] - FORM_SLOT]);
+		if (form_from(form, k) >= FORM_SLOT)
+			form->part[k] = form_part(FORM_SLOT + moved[form_from(form, k) - FORM_SLOT], form_cut(form, k));
 }
 
-/* Adds what the form needs to the slots kept; false, and nothing added, if there is no room. */
-static bool keep_slots(const struct slots *t, uint32_t *kept, const struct form *form)
+/* Adds slots to those kept; false, and nothing added, if there is no room. */
+static bool add_needed(uint32_t *kept, uint32_t needs)
 {
-	uint32_t with = *kept | slots_needed(t, form);
+	uint32_t with = *kept | needs;
 
 	if (__builtin_popcount(with) > RECIPE_SLOTS)
 		return false;
@@ -48,13 +50,13 @@ static bool keep_slots(const struct slots *t, uint32_t *kept, const struct form 
 
 /* The operand, of those in `left`, that needs the fewest slots more: so that as many as can be, of as many
  * arrays as can be, find room. The nearest of equals. */
-static unsigned cheapest(const struct slots *t, const struct recipe *recipe, unsigned left, uint32_t kept)
+static unsigned cheapest(const uint32_t needs[RECIPE_OPERANDS], unsigned left, uint32_t kept)
 {
 	unsigned best = 0;
 	int least = SLOTS + 1;
 
-	for (unsigned i = 0; i < recipe->operands; i++) {
-		int more = __builtin_popcount(slots_needed(t, &recipe->operand[i]) & ~kept);
+	for (unsigned i = 0; left >> i; i++) {
+		int more = __builtin_popcount(needs[i] & ~kept);
 
 		if (left & 1u << i && more < least) {
 			least = more;
@@ -64,45 +66,56 @@ static unsigned cheapest(const struct slots *t, const struct recipe *recipe, uns
 	return best;
 }
 
-/* Drops operands that need more slots than a recipe has; returns the slots that the others need. */
-static uint32_t settle_operands(const struct slots *t, struct recipe *recipe)
+/* Takes the operands over, but those that need more slots than a recipe has; returns the slots that the
+ * others need. */
+static uint32_t settle_operands(const struct recipe_draft *draft, struct recipe *recipe)
 {
-	unsigned left = (1u << recipe->operands) - 1, chosen = 0, operands = 0;
-	uint32_t kept = 0;
+	uint32_t needs[RECIPE_OPERANDS] = { 0 }, kept = 0;
+	unsigned left = (1u << draft->operands) - 1, chosen = 0;
 
+	for (unsigned i = 0; i < draft->operands; i++)
+		needs[i] = slots_needed(&draft->slots, &draft->operand[i]);
 	while (left) {
-		unsigned i = cheapest(t, recipe, left, kept);
+		unsigned i = cheapest(needs, left, kept);
 
 		left &= ~(1u << i);
-		if (keep_slots(t, &kept, &recipe->operand[i]))
+		if (add_needed(&kept, needs[i]))
 			chosen |= 1u << i;
 	}
-	for (unsigned i = 0; i < recipe->operands; i++)
+	for (unsigned i = 0; i < draft->operands; i++)
 		if (chosen & 1u << i)
-			recipe->operand[operands++] = recipe->operand[i];
-	recipe->operands = (uint8_t)operands;
+			recipe->form[recipe->operands++] = draft->operand[i];
 	return kept;
 }
 
-void recipe_settle(struct recipe *recipe, struct passage *passage, const struct slots *t)
+void recipe_settle(const struct recipe_draft *draft, struct recipe *recipe)
 {
+	const struct slots *t = &draft->slots;
 	uint8_t moved[SLOTS] = { 0 };
-	uint32_t kept = settle_operands(t, recipe);
+	unsigned forms;
+	uint32_t kept;
 
-	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
-		if (form_known(&passage->gpr[r]) && !keep_slots(t, &kept, &passage->gpr[r]))
-			passage->gpr[r] = form_lost();
-	for (unsigned i = 0; i < SLOTS; i++) {
+	memset(recipe, 0, sizeof(*recipe));
+	recipe->gathers = draft->gathers;
+	recipe->lost = draft->lost;
+	recipe->leads_out = draft->leads_out;
+	kept = settle_operands(draft, recipe);
+	for (unsigned r = 0; r < GPRS && draft->leads_out; r++)
+		if (form_known(&draft->caller[r]) && add_needed(&kept, slots_needed(t, &draft->caller[r])))
+			recipe->caller |= UINT32_C(1) << r;
+	forms = recipe->operands;
+	for (unsigned i = 0; i < t->count; i++) {
 		if (!(kept & 1u << i))
 			continue;
 		moved[i] = recipe->slots;
-		recipe->slot[recipe->slots] = t->slot[i];
-		renumber(&recipe->slot[recipe->slots].at, moved);
-		renumber(&recipe->slot[recipe->slots].by, moved);
-		recipe->slots++;
+		recipe->slot_bytes[recipe->slots] = t->slot[i].bytes;
+		recipe->slot_signed[recipe->slots++] = t->slot[i].is_signed;
+		recipe->form[forms++] = t->slot[i].at;
+		recipe->form[forms++] = t->slot[i].by;
 	}
-	for (unsigned i = 0; i < recipe->operands; i++)
-		renumber(&recipe->operand[i], moved);
-	for (unsigned r = 0; r < GPRS && recipe->leads_out; r++)
-		renumber(&passage->gpr[r], moved);
+	for (unsigned r = 0; r < GPRS; r++)
+		if (recipe->caller & UINT32_C(1) << r)
+			recipe->form[forms++] = draft->caller[r];
+	for (unsigned i = 0; i < forms && kept; i++)
+		renumber(&recipe->form[i], moved);
 }

@@ -56,7 +56,7 @@ static void infer(const struct insn *insn, const struct form *after, struct form
 	unsigned unknown = GPRS;
 
 	for (unsigned i = 0; i < insn->value.terms; i++) {
-		unsigned r = insn->value.from[i];
+		unsigned r = form_from(&insn->value, i);
 
 		if (form_known(&state[r])) {
 			rest = form_sum(&rest, &state[r], insn->value.times[i]);
@@ -77,7 +77,7 @@ static void unsave(struct slots *slots, const struct insn *insn, struct form sta
 
 	if (insn->saves == INSN_NO_REG || form_known(&state[insn->saves]))
 		return;
-	slot.at = form_substitute(&insn->saved_at, state);
+	slot.at = form_substitute(insn->saved_at == SAVED_AT_MEM ? &insn->mem[0] : &insn->value, state);
 	state[insn->saves] = slots_source(slots, &slot);
 }
 
@@ -100,4 +100,18 @@ void state_undo(struct slots *slots, const struct insn *insn, struct form state[
 {
 	unset(insn, state);
 	unsave(slots, insn, state);
+}
+
+uint32_t state_undo_infers(const struct insn *insn)
+{
+	uint32_t infers = 0;
+
+	if (insn->sets != INSN_NO_REG) {
+		infers |= UINT32_C(1) << insn->sets;
+		if (!insn->load && insn->factor == INSN_NO_REG)
+			infers |= (uint32_t)form_needs(&insn->value);
+	}
+	if (insn->saves != INSN_NO_REG)
+		infers |= UINT32_C(1) << insn->saves;
+	return infers;
 }

@@ -15,4 +15,8 @@ void state_step(struct slots *slots, const struct insn *insn, struct form state[
  * that was copied is known by its copy, one that was saved by what is in memory. */
 void state_undo(struct slots *slots, const struct insn *insn, struct form state[GPRS]);
 
+/* A bit for each register that may be known before an instruction though it is not behind it, or that is
+ * another one: all that state_undo changes but those that it loses. */
+uint32_t state_undo_infers(const struct insn *insn);
+
 #endif

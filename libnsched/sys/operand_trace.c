@@ -11,8 +11,11 @@ enum {
 	                  * way itself goes on, to find the caller */
 	AHEAD_LINE = 24, /* forwards outside of loops */
 	LOOP_TRIES = 3,  /* enclosing loops tried while the inner ones touch no data */
+	LOG_MOST = 4 * WAY_LOOP, /* registers changed on the way back: most instructions change one */
 	SAME_BYTES = 4096, /* operands this near to each other are one: same page, most likely same array */
 };
+
+static const uint32_t ALL_REGS = (uint32_t)((UINT64_C(1) << GPRS) - 1);
 
 /* A loop: from its head to the jump back. No loop: edge < 0. Where ways join, the way back goes on
  * above, or, with jumps_first, at a jump to here. */
@@ -22,20 +25,31 @@ struct loop {
 	bool jumps_first;
 };
 
+/* An operand that was not known on the way back, and is on the way forwards. */
+struct found {
+	struct form at;
+	uint8_t way; /* index */
+};
+
+/* The way back is not kept state by state: a log tells what each step changed, so that the states can be
+ * had again in the opposite order. */
 struct trace {
-	struct insn insn[TRACE_INSNS];
-	int target[TRACE_INSNS];      /* index of a jump's target, or -1 */
-	bool dead[TRACE_INSNS];       /* comes after a return or jump, and nothing seen jumps there: padding */
-	uint8_t done[TRACE_INSNS];    /* bit i: operand i is in the recipe or was passed over */
 	struct trace_ask ask;
+	int limit;                      /* places from here on are not looked at */
+	int alive;                      /* up to here, places from the sample on are reached from it */
+	uint8_t done[RANGE_PLACES];     /* bit i: operand i is in the recipe or was passed over */
 
-	int way[WAY_LOOP];            /* backwards from the sample */
-	struct form before[WAY_LOOP][GPRS];
+	uint16_t way[WAY_LOOP];         /* backwards from the sample */
 	unsigned ways;
-	struct form reached[GPRS];    /* the registers at the end of the way */
-	int end;                      /* where it ended */
+	struct form was[LOG_MOST];      /* what a register was known to be behind a step */
+	uint8_t reg[LOG_MOST];
+	uint16_t logged[WAY_LOOP];      /* log entries up to and with that step's */
+	unsigned log;
+	struct form reached[GPRS];      /* the registers at the end of the way */
+	unsigned end;                   /* where it ended */
 
-	struct slots slots;
+	struct found found[INSN_MEMS * WAY_LOOP];
+	struct recipe_draft draft;
 };
 
 struct trace *trace_create(void)
@@ -48,77 +62,95 @@ void trace_destroy(struct trace *trace)
 	free(trace);
 }
 
-struct insn *trace_insns(struct trace *trace)
-{
-	return trace->insn;
-}
-
 /* ---- collecting operands ---------------------------------------------------------------------------- */
 
 /* No data: the frame's own variables (a constant away from the stack or frame pointer), literals, and
  * tables, which the first sample's registers tell. */
 static bool no_data(const struct trace *t, const struct form *at)
 {
-	uint64_t fixed_bytes = t->ask.fixed_end - t->ask.fixed_start;
+	const struct range *range = t->ask.range;
+	uint64_t fixed_bytes = range->fixed_end - range->fixed_start;
 
-	if (at->terms == 1 && at->times[0] == 1 && (at->from[0] == GPR_SP || at->from[0] == t->ask.frame))
+	if (at->terms == 1 && at->times[0] == 1 && (form_from(at, 0) == GPR_SP || form_from(at, 0) == t->ask.frame))
 		return true;
-	return !(form_needs(at) & ~t->ask.known) && form_value(at, t->ask.regs, NULL) - t->ask.fixed_start < fixed_bytes;
+	return !(form_needs(at) & ~t->ask.known) && form_value(at, t->ask.regs, NULL) - range->fixed_start < fixed_bytes;
 }
 
-static bool have_already(const struct recipe *recipe, const struct form *at)
+static bool have_already(const struct recipe_draft *draft, const struct form *at)
 {
-	for (unsigned i = 0; i < recipe->operands; i++) {
-		uint64_t apart = (uint64_t)recipe->operand[i].add - (uint64_t)at->add;
+	for (unsigned i = 0; i < draft->operands; i++) {
+		uint64_t apart = (uint64_t)draft->operand[i].add - (uint64_t)at->add;
 
-		if (apart + SAME_BYTES < 2 * SAME_BYTES && form_parallel(&recipe->operand[i], at))
+		if (apart + SAME_BYTES < 2 * SAME_BYTES && form_parallel(&draft->operand[i], at))
 			return true;
 	}
 	return false;
 }
 
-static void keep_operand(struct trace *t, struct recipe *recipe, const struct form *at)
+static void keep_operand(struct trace *t, const struct form *at)
 {
-	if (!no_data(t, at) && recipe->operands < RECIPE_OPERANDS && !have_already(recipe, at)) {
-		recipe->operand[recipe->operands++] = *at;
-	}
+	struct recipe_draft *draft = &t->draft;
+
+	if (draft->operands < RECIPE_OPERANDS && !no_data(t, at) && !have_already(draft, at))
+		draft->operand[draft->operands++] = *at;
 }
 
-/* Takes the operands of an instruction that are not taken yet and known in this state. */
-static void collect(struct trace *t, struct recipe *recipe, int i, const struct form state[GPRS])
+/* The next operand of an instruction that is not taken yet and known in this state; false if there is none. */
+static bool take(struct trace *t, unsigned i, const struct insn *insn, const struct form state[GPRS], struct form *at)
 {
-	const struct insn *insn = &t->insn[i];
-
-	recipe->gathers |= insn->gather;
 	for (unsigned m = 0; m < insn->mems; m++) {
-		struct form at;
-
 		if (t->done[i] & 1u << m)
 			continue;
-		at = form_substitute(&insn->mem[m], state);
-		if (!form_known(&at))
+		*at = form_substitute(&insn->mem[m], state);
+		if (!form_known(at))
 			continue;
 		t->done[i] |= (uint8_t)(1u << m);
-		keep_operand(t, recipe, &at);
+		return true;
 	}
+	return false;
+}
+
+static void collect(struct trace *t, unsigned i, const struct insn *insn, const struct form state[GPRS])
+{
+	struct form at;
+
+	t->draft.gathers |= insn->gather;
+	while (take(t, i, insn, state, &at))
+		keep_operand(t, &at);
 }
 
 /* ---- the ways --------------------------------------------------------------------------------------- */
 
-static bool falls_through(const struct insn *insn)
+static bool falls_through(const struct place *place)
 {
-	return insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH || insn->flow == FLOW_CALL;
+	return place->flow == FLOW_NEXT || place->flow == FLOW_BRANCH || place->flow == FLOW_CALL;
+}
+
+/* A sample at what looked like padding: it is reached by a jump table, and so is what it falls through to. */
+static int alive_to(const struct range *range, int at)
+{
+	while (at < range->places && range->place[at].dead)
+		if (!falls_through(&range->place[at++]))
+			break;
+	return at;
+}
+
+static bool dead(const struct trace *t, int i)
+{
+	return t->ask.range->place[i].dead && (i < (int)t->ask.at || i >= t->alive);
 }
 
 /* The nearest jump to i that lies in the loop, if there is a loop; or -1. */
 static int jump_to(const struct trace *t, int i, const struct loop *loop)
 {
+	const struct range *range = t->ask.range;
 	int nearest = -1;
 
-	for (int j = 0; j < (int)t->ask.count; j++) {
+	for (unsigned k = 0; k < range->jumps && range->jump[k] < t->limit; k++) {
+		int j = range->jump[k];
 		bool inside = loop->edge < 0 || (j >= loop->head && j <= loop->edge);
 
-		if (t->target[j] == i && inside && (nearest < 0 || abs(j - i) < abs(nearest - i)))
+		if (range->place[j].target == i && inside && (nearest < 0 || abs(j - i) < abs(nearest - i)))
 			nearest = j;
 	}
 	return nearest;
@@ -126,12 +158,13 @@ static int jump_to(const struct trace *t, int i, const struct loop *loop)
 
 static int previous(const struct trace *t, int i, const struct loop *loop)
 {
-	bool above = i > 0 && falls_through(&t->insn[i - 1]) && !t->dead[i - 1];
+	const struct range *range = t->ask.range;
+	bool above = i > 0 && falls_through(&range->place[i - 1]) && !dead(t, i - 1);
 	int jump;
 
 	if (loop->edge >= 0 && i == loop->head)
 		return loop->edge;
-	if (loop->edge < 0 && i == 0 && t->ask.entry)
+	if (loop->edge < 0 && i == 0 && range->begins)
 		return -1;
 	if (above && !loop->jumps_first)
 		return i - 1;
@@ -141,13 +174,13 @@ static int previous(const struct trace *t, int i, const struct loop *loop)
 
 static int next(const struct trace *t, int i, const struct loop *loop)
 {
-	const struct insn *insn = &t->insn[i];
+	const struct place *place = &t->ask.range->place[i];
 
 	if (i == loop->edge)
 		return loop->head;
-	if (insn->flow == FLOW_JUMP)
-		return t->target[i];
-	if (insn->flow == FLOW_END || i + 1 == (int)t->ask.count)
+	if (place->flow == FLOW_JUMP)
+		return place->target < t->limit ? place->target : -1;
+	if (place->flow == FLOW_END || i + 1 == t->limit)
 		return -1;
 	return i + 1;
 }
@@ -158,60 +191,131 @@ static void at_sample(struct form state[GPRS])
 		state[r] = form_source(r);
 }
 
-/* Goes back from the sample: in a loop round it to the sample again, else to the function's entry. */
-static void go_back(struct trace *t, struct recipe *recipe, int at, const struct loop *loop)
+/* Remembers what the step back over insn may change; false if there is no room. */
+static bool log_step(struct trace *t, const struct insn *insn, const struct form state[GPRS])
 {
-	unsigned collecting = loop->edge >= 0 ? WAY_LOOP : WAY_LINE;
-	bool seen[TRACE_INSNS] = { false };
-	struct form *state = t->reached;
+	uint32_t maybe_known = state_undo_infers(insn);
 
-	at_sample(state);
+	if (t->log + GPRS > LOG_MOST)
+		return false;
+	for (uint32_t regs = maybe_known | (insn->lost & ALL_REGS); regs; regs &= regs - 1) {
+		unsigned r = (unsigned)__builtin_ctz(regs);
+
+		if (!form_known(&state[r]) && !(maybe_known & 1u << r))
+			continue; /* lost before, lost behind */
+		t->was[t->log] = state[r];
+		t->reg[t->log++] = (uint8_t)r;
+	}
+	t->logged[t->ways] = (uint16_t)t->log;
+	return true;
+}
+
+/* From the state before way[k] to the one behind it; returns a bit for each register that changed. */
+static uint32_t unlog_step(const struct trace *t, unsigned k, struct form state[GPRS])
+{
+	uint32_t changed = 0;
+
+	for (unsigned i = k ? t->logged[k - 1] : 0; i < t->logged[k]; i++) {
+		state[t->reg[i]] = t->was[i];
+		changed |= UINT32_C(1) << t->reg[i];
+	}
+	return changed;
+}
+
+/* Goes back from the sample: in a loop round it to the sample again, else to the function's entry. Returns
+ * how far operands were taken. */
+static unsigned go_back(struct trace *t, int at, const struct loop *loop)
+{
+	struct range *range = t->ask.range;
+	unsigned collecting = loop->edge >= 0 ? WAY_LOOP : WAY_LINE;
+	uint64_t seen[RANGE_PLACES / 64] = { 0 };
+
+	at_sample(t->reached);
 	t->ways = 0;
-	t->end = at;
-	for (int i = previous(t, at, loop); i >= 0 && t->ways < WAY_LOOP && !seen[i]; i = previous(t, i, loop)) {
-		seen[i] = true;
-		t->end = i;
-		state_undo(&t->slots, &t->insn[i], state);
-		t->way[t->ways] = i;
-		memcpy(t->before[t->ways], state, sizeof(t->reached));
-		t->ways++;
+	t->log = 0;
+	t->end = (unsigned)at;
+	for (int i = previous(t, at, loop); i >= 0 && t->ways < WAY_LOOP; i = previous(t, i, loop)) {
+		const struct insn *insn = range_insn(range, (unsigned)i);
+		uint64_t bit = UINT64_C(1) << (i & 63);
+
+		if (seen[i / 64] & bit || !log_step(t, insn, t->reached))
+			break;
+		seen[i / 64] |= bit;
+		t->end = (unsigned)i;
+		t->way[t->ways++] = (uint16_t)i;
+		state_undo(&t->draft.slots, insn, t->reached);
 		if (t->ways <= collecting)
-			collect(t, recipe, i, state);
+			collect(t, (unsigned)i, insn, t->reached);
 		if (i == at)
 			break;
 	}
-	if (t->ways > collecting)
-		t->ways = collecting;
+	return t->ways < collecting ? t->ways : collecting;
 }
 
-/* Runs the same way forwards: registers lost on the way back may be loaded from the frame on it. Then
- * takes the operands that this makes known, the nearest first. */
-static void replay(struct trace *t, struct recipe *recipe)
+static void merge(struct form state[GPRS], const struct form known[GPRS], uint32_t regs)
 {
-	struct form state[GPRS];
+	for (; regs; regs &= regs - 1) {
+		unsigned r = (unsigned)__builtin_ctz(regs);
 
-	state_lose(state, UINT32_MAX);
-	for (unsigned k = t->ways; k-- > 0;) {
-		for (unsigned r = 0; r < GPRS; r++)
-			if (form_known(&t->before[k][r]))
-				state[r] = t->before[k][r];
-		memcpy(t->before[k], state, sizeof(state));
-		state_step(&t->slots, &t->insn[t->way[k]], state);
+		if (form_known(&known[r]))
+			state[r] = known[r];
 	}
-	for (unsigned k = 0; k < t->ways; k++)
-		collect(t, recipe, t->way[k], t->before[k]);
 }
 
-static void go_ahead(struct trace *t, struct recipe *recipe, int at, const struct loop *loop)
+/* Keeps what was found, the nearest first. */
+static void keep_found(struct trace *t, unsigned count)
 {
+	while (count) {
+		unsigned first = count - 1;
+
+		while (first > 0 && t->found[first - 1].way == t->found[first].way)
+			first--;
+		for (unsigned i = first; i < count; i++)
+			keep_operand(t, &t->found[i].at);
+		count = first;
+	}
+}
+
+/* Runs the nearest `ways` of the same way forwards: registers lost on the way back may be loaded from the
+ * frame on it. Then takes the operands that this makes known. */
+static void replay(struct trace *t, unsigned ways)
+{
+	struct form back[GPRS], state[GPRS];
+	uint32_t changed = ALL_REGS;
+	unsigned found = 0;
+
+	memcpy(back, t->reached, sizeof(back));
+	for (unsigned k = t->ways; k-- > ways;)
+		unlog_step(t, k, back);
+	state_lose(state, UINT32_MAX);
+	for (unsigned k = ways; k-- > 0;) {
+		const struct insn *insn = range_insn(t->ask.range, t->way[k]);
+
+		merge(state, back, changed);
+		while (take(t, t->way[k], insn, state, &t->found[found].at))
+			t->found[found++].way = (uint8_t)k;
+		state_step(&t->draft.slots, insn, state);
+		changed = insn->lost & ALL_REGS;
+		if (insn->sets != INSN_NO_REG)
+			changed |= UINT32_C(1) << insn->sets;
+		changed |= unlog_step(t, k, back);
+	}
+	keep_found(t, found);
+}
+
+static void go_ahead(struct trace *t, int at, const struct loop *loop)
+{
+	struct range *range = t->ask.range;
 	unsigned most = loop->edge >= 0 ? WAY_LOOP : AHEAD_LINE;
 	struct form state[GPRS];
 	int i = at;
 
 	at_sample(state);
 	for (unsigned k = 0; k < most && i >= 0; k++) {
-		collect(t, recipe, i, state);
-		state_step(&t->slots, &t->insn[i], state);
+		const struct insn *insn = range_insn(range, (unsigned)i);
+
+		collect(t, (unsigned)i, insn, state);
+		state_step(&t->draft.slots, insn, state);
 		i = next(t, i, loop);
 		if (i == at)
 			break;
@@ -220,71 +324,65 @@ static void go_ahead(struct trace *t, struct recipe *recipe, int at, const struc
 
 /* ---- the recipe ------------------------------------------------------------------------------------- */
 
-static int index_of(const struct trace *t, uint64_t address)
+static bool touches_memory(struct range *range, int from, int to)
 {
-	unsigned low = 0, high = t->ask.count;
+	for (int i = to; i >= from; i--) {
+		const struct insn *insn = range_insn(range, (unsigned)i);
 
-	while (low < high) {
-		unsigned middle = (low + high) / 2;
-
-		if (t->insn[middle].at < address)
-			low = middle + 1;
-		else
-			high = middle;
+		if (insn->mems || insn->gather)
+			return true;
 	}
-	return low < t->ask.count && t->insn[low].at == address ? (int)low : -1;
+	return false;
 }
 
-static void find_targets(struct trace *t)
+/* Behind the first jump that closes a loop round `at` which touches memory: what lies behind belongs to
+ * something else, or to a rare branch of this. */
+static int limit_of(struct range *range, int at)
 {
-	unsigned count = t->ask.count;
+	for (unsigned k = 0; k < range->jumps; k++) {
+		int edge = range->jump[k], head = range->place[edge].target;
 
-	for (unsigned i = 0; i < count; i++) {
-		t->target[i] = t->insn[i].target ? index_of(t, t->insn[i].target) : -1;
-		t->dead[i] = true;
+		if (edge >= at && head <= at && touches_memory(range, head, edge))
+			return edge + 1;
 	}
-	for (unsigned i = 0; i < count; i++)
-		if (t->target[i] >= 0)
-			t->dead[t->target[i]] = false;
-	t->dead[0] = false;
-	t->dead[t->ask.at] = false; /* sampled: it may be reached by a jump table */
-	for (unsigned i = 1; i < count; i++)
-		if (falls_through(&t->insn[i - 1]) && !t->dead[i - 1])
-			t->dead[i] = false;
+	return range->places;
 }
 
 /* The smallest loop around `at` that is larger than `inner`. */
 static struct loop loop_around(const struct trace *t, int at, const struct loop *inner)
 {
+	const struct range *range = t->ask.range;
 	int more_than = inner->edge < 0 ? -1 : inner->edge - inner->head;
 	struct loop best = { -1, -1, false };
 
-	for (int edge = at; edge < (int)t->ask.count; edge++) {
-		int head = t->target[edge];
+	for (unsigned k = 0; k < range->jumps && range->jump[k] < t->limit; k++) {
+		int edge = range->jump[k], head = range->place[edge].target;
 
-		if (head < 0 || head > at || edge - head <= more_than)
-			continue;
-		if (best.edge < 0 || edge - head < best.edge - best.head)
+		if (edge >= at && head <= at && edge - head > more_than && (best.edge < 0 || edge - head < best.edge - best.head))
 			best = (struct loop){ head, edge, false };
 	}
 	return best;
 }
 
-static void follow(struct trace *t, struct recipe *recipe, int at, const struct loop *loop)
+/* Returns how far back operands were taken. */
+static unsigned follow(struct trace *t, int at, const struct loop *loop)
 {
-	memset(t->done, 0, sizeof(t->done));
-	t->slots.count = 0;
-	go_back(t, recipe, at, loop);
-	replay(t, recipe);
-	go_ahead(t, recipe, at, loop);
+	unsigned ways;
+
+	memset(t->done, 0, t->ask.range->places);
+	t->draft.slots.count = 0;
+	ways = go_back(t, at, loop);
+	replay(t, ways);
+	go_ahead(t, at, loop);
+	return ways;
 }
 
-static bool touches_lost(const struct trace *t)
+static bool touches_lost(const struct trace *t, unsigned ways)
 {
-	for (unsigned i = 0; i < t->ways; i++) {
-		int at = t->way[i];
+	for (unsigned i = 0; i < ways; i++) {
+		unsigned at = t->way[i], all = (1u << range_insn(t->ask.range, at)->mems) - 1;
 
-		if ((t->done[at] & ((1u << t->insn[at].mems) - 1)) != (1u << t->insn[at].mems) - 1)
+		if ((t->done[at] & all) != all)
 			return true;
 	}
 	return false;
@@ -293,39 +391,48 @@ static bool touches_lost(const struct trace *t)
 /* The caller, if the way went back to the entry and the return address can be found. What nothing leads
  * to counts as an entry: stubs of the procedure linkage table, functions without unwind tables. (What
  * a jump table leads to is taken for one too, but no return address is where it would be.) */
-static void find_caller(const struct trace *t, const struct loop *loop, struct recipe *recipe, struct passage *passage)
+static void find_caller(struct trace *t, const struct loop *loop)
 {
-	bool entry = t->end == 0 ? t->ask.entry : previous(t, t->end, loop) < 0;
+	const struct range *range = t->ask.range;
+	bool entry = t->end == 0 ? range->begins : previous(t, (int)t->end, loop) < 0;
 
 	if (!entry || !form_known(&t->reached[GPR_SP]))
 		return;
-	memcpy(passage->gpr, t->reached, sizeof(passage->gpr));
-	recipe->leads_out = true;
+	memcpy(t->draft.caller, t->reached, sizeof(t->draft.caller));
+	t->draft.leads_out = true;
 }
 
-void trace_recipe(struct trace *t, const struct trace_ask *ask, struct recipe *recipe, struct passage *passage)
+static bool found_any(const struct recipe_draft *draft)
+{
+	return draft->operands || draft->gathers;
+}
+
+const struct recipe_draft *trace_recipe(struct trace *t, const struct trace_ask *ask)
 {
 	struct loop loop = { -1, -1, false };
 	int at = (int)ask->at;
+	unsigned ways = 0;
 
-	memset(recipe, 0, sizeof(*recipe));
 	t->ask = *ask;
-	find_targets(t);
+	t->draft.operands = 0;
+	t->draft.gathers = t->draft.leads_out = false;
+	t->alive = alive_to(ask->range, at);
+	t->limit = limit_of(ask->range, at);
 	for (unsigned tries = 0; tries <= LOOP_TRIES; tries++) {
 		if (tries < LOOP_TRIES)
 			loop = loop_around(t, at, &loop);
 		else
 			loop.edge = -1;
-		follow(t, recipe, at, &loop);
-		if (recipe->operands == 0 && !recipe->gathers && loop.edge >= 0) {
+		ways = follow(t, at, &loop);
+		if (!found_any(&t->draft) && loop.edge >= 0) {
 			loop.jumps_first = true;
-			follow(t, recipe, at, &loop);
+			ways = follow(t, at, &loop);
 		}
-		if (recipe->operands || recipe->gathers || loop.edge < 0)
+		if (found_any(&t->draft) || loop.edge < 0)
 			break;
 	}
-	recipe->lost = touches_lost(t);
-	if (loop.edge < 0 && !recipe->gathers)
-		find_caller(t, &loop, recipe, passage);
-	recipe_settle(recipe, passage, &t->slots);
+	t->draft.lost = touches_lost(t, ways);
+	if (loop.edge < 0 && !t->draft.gathers)
+		find_caller(t, &loop);
+	return &t->draft;
 }

@@ -43,26 +43,27 @@ static void read_row(const struct recipe *recipe, struct recipe_setting *setting
 	unsigned got = row->count ? code->read(code->arg, row->piece, row->count) : 0;
 
 	for (unsigned i = 0; i < row->count; i++) {
-		const struct slot *slot = &recipe->slot[row->slot[i]];
+		unsigned slot = row->slot[i];
 
 		/* Those behind one that can't be read: one by one. */
 		if (i == got || (i > got && code->read(code->arg, &row->piece[i], 1) != 1))
 			continue;
-		if (slot->is_signed)
-			extend_sign(&setting->slots[row->slot[i]], slot->bytes);
-		setting->known |= slot_bit(row->slot[i]);
+		if (recipe->slot_signed[slot])
+			extend_sign(&setting->slots[slot], recipe->slot_bytes[slot]);
+		setting->known |= slot_bit(slot);
 	}
 	row->count = 0;
 }
 
 void recipe_fill(const struct recipe *recipe, struct recipe_setting *setting)
 {
-	struct row row = { .count = 0 };
+	struct row row;
 	uint64_t waiting = 0;
 
+	row.count = 0;
 	for (unsigned i = 0; i < recipe->slots; i++) {
-		const struct slot *slot = &recipe->slot[i];
-		uint64_t needs = form_needs(&slot->at) | form_needs(&slot->by);
+		const struct form *at = recipe_slot_at(recipe, i), *by = recipe_slot_by(recipe, i);
+		uint64_t needs = form_needs(at) | form_needs(by);
 
 		setting->slots[i] = 0;
 		if (needs & waiting) { /* as few calls as can be: only a slot that needs another one waits for it */
@@ -71,30 +72,34 @@ void recipe_fill(const struct recipe *recipe, struct recipe_setting *setting)
 		}
 		if (needs & ~setting->known)
 			continue;
-		if (slot->bytes == 0) {
-			setting->slots[i] = form_value(&slot->at, &setting->regs, setting->slots) *
-			                    form_value(&slot->by, &setting->regs, setting->slots);
+		if (recipe->slot_bytes[i] == 0) {
+			setting->slots[i] = form_value(at, &setting->regs, setting->slots) *
+			                    form_value(by, &setting->regs, setting->slots);
 			setting->known |= slot_bit(i);
 			continue;
 		}
-		row.piece[row.count] = (struct operand_piece){ form_value(&slot->at, &setting->regs, setting->slots),
-		                                               &setting->slots[i], slot->bytes };
+		row.piece[row.count] = (struct operand_piece){ form_value(at, &setting->regs, setting->slots),
+		                                               &setting->slots[i], recipe->slot_bytes[i] };
 		row.slot[row.count++] = (uint8_t)i;
 		waiting |= slot_bit(i);
 	}
 	read_row(recipe, setting, &row);
 }
 
-void recipe_pass(const struct passage *passage, struct recipe_setting *setting)
+void recipe_pass(const struct recipe *recipe, struct recipe_setting *setting)
 {
+	const struct form *form = recipe_callers(recipe);
 	struct regs regs = setting->regs;
 	uint64_t known = 0;
 
 	for (unsigned r = 0; r < GPRS; r++) {
-		if (!form_known(&passage->gpr[r]) || form_needs(&passage->gpr[r]) & ~setting->known)
+		if (!(recipe->caller & UINT32_C(1) << r))
 			continue;
-		regs.gpr[r] = form_value(&passage->gpr[r], &setting->regs, setting->slots);
-		known |= UINT64_C(1) << r;
+		if (!(form_needs(form) & ~setting->known)) {
+			regs.gpr[r] = form_value(form, &setting->regs, setting->slots);
+			known |= UINT64_C(1) << r;
+		}
+		form++;
 	}
 	setting->regs = regs;
 	setting->known = known;
@@ -123,7 +128,7 @@ unsigned recipe_use(const struct recipe *recipe, const struct recipe_setting *se
 	 * else. */
 	for (unsigned fixed = 0; fixed < 2 && count == before; fixed++)
 		for (unsigned i = 0; i < recipe->operands && count < most; i++) {
-			const struct form *form = &recipe->operand[i];
+			const struct form *form = &recipe->form[i];
 			uint64_t addr;
 
 			if ((form->terms == 0) != fixed || form_needs(form) & ~setting->known)

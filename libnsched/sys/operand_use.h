@@ -3,7 +3,7 @@
 #define NSCHED_OPERAND_USE_H
 
 #include "operand_code.h"
-#include "operand_trace.h"
+#include "operand_recipe.h"
 
 /* What is known when a recipe is used. */
 struct recipe_setting {
@@ -23,7 +23,7 @@ unsigned recipe_use(const struct recipe *recipe, const struct recipe_setting *se
                     unsigned most);
 
 /* Then: the caller's registers in place of the callee's; what is not known of them leaves `known`. */
-void recipe_pass(const struct passage *passage, struct recipe_setting *setting);
+void recipe_pass(const struct recipe *recipe, struct recipe_setting *setting);
 
 /* True if that far above (negative: below) the stack pointer is the thread's own frames. */
 bool recipe_in_frames(uint64_t addr, uint64_t stack_pointer);

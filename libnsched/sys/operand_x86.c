@@ -1,12 +1,12 @@
-/* x86-64 for the operand decoder. Capstone says what an instruction reads, writes and where it goes;
- * operand_x86_effect.c what it makes of the registers. */
+/* x86-64 for the operand decoder. Capstone says what an instruction reads and writes, operand_x86_effect.c
+ * what it makes of the registers, operand_x86_outline.c how long it is and where it goes on. */
 #include "operand_x86.h"
 
 #include <stdlib.h>
 
 #if defined(__x86_64__)
 
-enum { EVEX = 0x62 }; /* the first byte of every AVX-512 instruction; in 64-bit code of nothing else */
+enum { EVEX = 0x62, VEX_2 = 0xc5, VEX_3 = 0xc4 }; /* first bytes of AVX; in 64-bit code of nothing else */
 
 struct x86 {
 	csh handle;
@@ -60,10 +60,10 @@ static void take_save(const cs_insn *in, struct insn *out)
 	if (from.bytes != 8)
 		return;
 	out->saves = from.gpr;
-	out->saved_at = out->mem[0];
+	out->saved_at = SAVED_AT_MEM;
 }
 
-/* ---- registers lost and control flow -------------------------------------------------------------- */
+/* ---- registers lost --------------------------------------------------------------------------------- */
 
 static void lose(struct insn *out, unsigned reg)
 {
@@ -79,6 +79,11 @@ static bool only_reads(unsigned id)
 	       id == X86_INS_BT || id == X86_INS_NOP;
 }
 
+/* The registers that the System V ABI lets a callee change. */
+#define CALLEE_MAY_CHANGE                                                                                              \
+	(1u << GPR_AX | 1u << GPR_CX | 1u << GPR_DX | 1u << GPR_SI | 1u << GPR_DI | 1u << GPR_8 | 1u << GPR_9 |         \
+	 1u << GPR_10 | 1u << GPR_11)
+
 static void take_lost(const struct x86 *x, const cs_insn *in, struct insn *out)
 {
 	const cs_x86 *x86 = &in->detail->x86;
@@ -93,34 +98,17 @@ static void take_lost(const struct x86 *x, const cs_insn *in, struct insn *out)
 		lose(out, x86->operands[0].reg);
 	if (in->id == X86_INS_SYSCALL)
 		out->lost |= 1u << GPR_AX | 1u << GPR_CX | 1u << GPR_11;
+	if (in->id == X86_INS_CALL || in->id == X86_INS_LCALL) {
+		out->sets = INSN_NO_REG;
+		out->lost = CALLEE_MAY_CHANGE; /* not the stack pointer: it is back after the return */
+	}
 	if (out->sets != INSN_NO_REG)
 		out->lost &= ~(UINT32_C(1) << out->sets);
 }
 
-/* The registers that the System V ABI lets a callee change. */
-#define CALLEE_MAY_CHANGE                                                                                              \
-	(1u << GPR_AX | 1u << GPR_CX | 1u << GPR_DX | 1u << GPR_SI | 1u << GPR_DI | 1u << GPR_8 | 1u << GPR_9 |         \
-	 1u << GPR_10 | 1u << GPR_11)
-
-static void take_flow(const struct x86 *x, const cs_insn *in, struct insn *out)
+static bool is_vex(const uint8_t *code, size_t bytes)
 {
-	const cs_x86 *x86 = &in->detail->x86;
-	bool direct = x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM;
-
-	if (in->id == X86_INS_JMP) {
-		out->flow = direct ? FLOW_JUMP : FLOW_END;
-	} else if (cs_insn_group(x->handle, in, X86_GRP_JUMP)) {
-		out->flow = FLOW_BRANCH;
-	} else if (cs_insn_group(x->handle, in, X86_GRP_CALL)) {
-		out->flow = FLOW_CALL;
-		out->sets = INSN_NO_REG;
-		out->lost = CALLEE_MAY_CHANGE; /* not the stack pointer: it is back after the return */
-	} else if (cs_insn_group(x->handle, in, X86_GRP_RET) || in->id == X86_INS_UD2 || in->id == X86_INS_HLT ||
-	           in->id == X86_INS_INT3) {
-		out->flow = FLOW_END;
-	}
-	if (direct && (out->flow == FLOW_JUMP || out->flow == FLOW_BRANCH))
-		out->target = (uint64_t)x86->operands[0].imm;
+	return bytes && (code[0] == EVEX || code[0] == VEX_2 || code[0] == VEX_3);
 }
 
 static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn)
@@ -130,12 +118,15 @@ static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t 
 	const uint8_t *begin = code;
 	size_t whole = bytes;
 
-	if (bytes && code[0] == EVEX)
-		return x86_vex_decode(code, bytes, at, insn);
-	if (!cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn))
-		return whole && x86_vex_decode(begin, whole, at, insn);
+	if (is_vex(code, bytes) && !x86_vex_general(code, bytes) && x86_vex_decode(code, bytes, at, insn))
+		return true;
+	if (!cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn)) {
+		if (!x86_vex_decode(begin, whole, at, insn))
+			return false;
+		insn->lost = UINT32_MAX;
+		return true;
+	}
 	*insn = (struct insn){
-		.at = x->insn->address,
 		.bytes = (uint8_t)x->insn->size,
 		.sets = INSN_NO_REG,
 		.factor = INSN_NO_REG,
@@ -145,8 +136,23 @@ static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t 
 	x86_effect(x->insn, mem_at, insn);
 	take_save(x->insn, insn);
 	take_lost(x, x->insn, insn);
-	take_flow(x, x->insn, insn);
 	return true;
+}
+
+static bool x86_outline_any(void *state, const uint8_t *code, size_t bytes, struct outline *outline)
+{
+	struct x86 *x = state;
+	struct insn insn = { 0 };
+	uint64_t at = 0;
+
+	if (x86_outline(code, bytes, outline))
+		return true;
+	*outline = (struct outline){ .flow = FLOW_NEXT };
+	if (is_vex(code, bytes) && x86_vex_decode(code, bytes, at, &insn))
+		outline->bytes = insn.bytes;
+	else if (cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn))
+		outline->bytes = (uint8_t)x->insn->size;
+	return outline->bytes != 0;
 }
 
 /* e8 rel32, and ff /2 in the lengths that compilers use. */
@@ -183,6 +189,17 @@ static void x86_close(void *state)
 	free(x);
 }
 
+/* Capstone sorts its table of instructions at the first one: not while a sample waits. */
+static void warm_up(struct x86 *x)
+{
+	static const uint8_t nop[] = { 0x90 };
+	const uint8_t *code = nop;
+	size_t bytes = sizeof(nop);
+	uint64_t at = 0;
+
+	(void)cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn);
+}
+
 static void *x86_open(void)
 {
 	struct x86 *x = calloc(1, sizeof(*x));
@@ -199,14 +216,16 @@ static void *x86_open(void)
 		x86_close(x);
 		return NULL;
 	}
+	warm_up(x);
 	return x;
 }
 
 const struct operand_arch operand_arch_native = {
-	.longest = 15,
+	.longest = X86_LONGEST,
 	.frame = GPR_BP,
 	.open = x86_open,
 	.close = x86_close,
+	.outline = x86_outline_any,
 	.decode = x86_decode,
 	.call_before = x86_call_before,
 };

@@ -223,8 +223,7 @@ static bool do_push(struct x86_do *d)
 {
 	if (d->to.bytes == 8) {
 		d->out->saves = d->to.gpr;
-		d->out->saved_at = form_source(GPR_SP);
-		d->out->saved_at.add = -8;
+		d->out->saved_at = SAVED_AT_VALUE;
 	}
 	d->to = (struct gpr_part){ GPR_SP, 8 };
 	return add_one(d, -8);

@@ -1,7 +1,7 @@
-/* AVX-512, without Capstone: its version 4 knows a part of the EVEX instructions only, and does not
- * scale their displacements; it lacks some VEX instructions on masks too. The encoding is regular
- * enough to take length and address from it, and that is all that is wanted of an instruction which
- * never computes an address. */
+/* AVX and AVX-512, without Capstone: its version 4 knows a part of the EVEX instructions only, and does not
+ * scale their displacements; it lacks some VEX instructions on masks too, and takes twenty times as long. The
+ * encoding is regular enough to take length and address from it, and that is all that is wanted of an
+ * instruction which never computes an address. */
 #include "operand_x86.h"
 
 #if defined(__x86_64__)
@@ -257,6 +257,15 @@ static unsigned take_address(const struct vex *v, const uint8_t *code, size_t by
 	return length + displacement;
 }
 
+bool x86_vex_general(const uint8_t *code, size_t bytes)
+{
+	struct vex v;
+
+	if (!take_prefix(code, bytes, &v) || v.evex)
+		return false;
+	return (v.map == MAP_0F38 && v.opcode >= 0xe0) || (v.map == MAP_0F3A && v.opcode == 0xf0);
+}
+
 bool x86_vex_decode(const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn)
 {
 	const uint8_t *modrm;
@@ -267,7 +276,7 @@ bool x86_vex_decode(const uint8_t *code, size_t bytes, uint64_t at, struct insn 
 
 	if (!take_prefix(code, bytes, &v))
 		return false;
-	*insn = (struct insn){ .at = at, .sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG };
+	*insn = (struct insn){ .sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG };
 	if (!v.evex && v.map == MAP_0F && v.opcode == 0x77) { /* vzeroupper has no operands */
 		insn->bytes = (uint8_t)(v.prefix_bytes + 1);
 		return true;

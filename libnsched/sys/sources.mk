@@ -8,12 +8,13 @@ SOURCES_FILES = \
   libnsched/sys/operand_form.h libnsched/sys/operand_form.c \
   libnsched/sys/operand_insn.h libnsched/sys/operand_x86.h \
   libnsched/sys/operand_x86.c libnsched/sys/operand_x86_effect.c \
-  libnsched/sys/operand_x86_vex.c \
+  libnsched/sys/operand_x86_vex.c libnsched/sys/operand_x86_outline.c \
   libnsched/sys/operand_recipe.h libnsched/sys/operand_recipe.c \
   libnsched/sys/operand_state.h libnsched/sys/operand_state.c \
   libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \
   libnsched/sys/operand_use.h libnsched/sys/operand_use.c \
-  libnsched/sys/operand_window.h libnsched/sys/operand_window.c \
+  libnsched/sys/operand_range.h libnsched/sys/operand_range.c \
+  libnsched/sys/operand_cache.h libnsched/sys/operand_cache.c \
   libnsched/sys/ring.h libnsched/sys/ring.c \
   libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
   libnsched/sys/clock_sample.h libnsched/sys/clock_sample.c \

@@ -4,6 +4,12 @@
 #include <hwloc.h>
 #include <hwloc/distances.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if __has_include(<sys/single_threaded.h>)   /* glibc 2.32 */
+#include <sys/single_threaded.h>
+#define HAS_SINGLE_THREADED
+#endif
 
 /* Distances between NUMA nodes in the order of hwloc's logical numbers; NULL where there are none. */
 static unsigned *read_distances(hwloc_topology_t topology, hwloc_obj_t *nodes, unsigned n)
@@ -81,6 +87,15 @@ static int fill(struct machine *machine, hwloc_topology_t topology, const struct
 	return machine_check(machine, &why) ? -ENODEV : 0;
 }
 
+static bool has_one_thread(void)
+{
+#ifdef HAS_SINGLE_THREADED
+	return __libc_single_threaded;
+#else
+	return false;
+#endif
+}
+
 /* Everything that is not needed is left out: it halves the time. Groups are needed: hwloc makes one for each
  * node that no cache or package is as large as, and without it takes the node for one of the whole machine. The x86 component would bind the
  * calling thread to every CPU in turn; the flag forbids it. */
@@ -99,6 +114,26 @@ static int finish(struct machine *machine, hwloc_topology_t topology, const stru
 	int ret = hwloc_topology_load(topology) ? -ENODEV : fill(machine, topology, allowed);
 	hwloc_topology_destroy(topology);
 	return ret;
+}
+
+/* hwloc knows of the plugins' folder from the environment alone, when the first topology is made. So this one sees
+ * an environment of its own: the pointer is changed and not the program's environment, which only a process with
+ * one thread can do safely. The topology is kept (empty, a few hundred bytes), and hwloc's list of components with it. */
+void topo_prepare(void)
+{
+	static hwloc_topology_t kept;
+	static char no_plugins[] = "HWLOC_PLUGINS_PATH=/nonexistent";
+	unsigned n = 0;
+	if (kept || !has_one_thread() || !environ || getenv("HWLOC_PLUGINS_PATH")) return;
+	while (environ[n]) n++;
+	char **saved = environ, **own = malloc((n + 2) * sizeof *own);
+	if (!own) return;
+	own[0] = no_plugins;
+	memcpy(own + 1, saved, (n + 1) * sizeof *own);
+	environ = own;
+	if (hwloc_topology_init(&kept)) kept = NULL;
+	environ = saved;
+	free(own);
 }
 
 int topo_load(struct machine *machine, const struct cpu_mask *allowed)

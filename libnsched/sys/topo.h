@@ -5,6 +5,12 @@
 #include "pure/machine.h"
 #include "sys/cpumask.h"
 
+/* To be called, once and early, by a thread that is about to need the topology, while the process has no other
+ * thread: keeps hwloc from loading its plugins (OpenCL, X11, libxml), which a program did not ask for and which
+ * take ten times as long as the topology itself. With a second thread already there, or where the user has a
+ * say in the plugins, it does nothing. */
+void topo_prepare(void);
+
 /* The machine that this process may use: nodes with CPUs in `allowed` (OS numbers; NULL: every CPU of
  * the cpuset), and nodes whose memory it may have. Takes milliseconds; leaves the binding of the
  * calling thread alone. 0; -ENOMEM; -ENODEV hwloc could not read it; -E2BIG too many nodes or CPUs. */

@@ -1,22 +1,3 @@
 include tests/bench/ompt.mk
-include tests/bench/programs/local.mk
-
-bench_scripts = tests/bench/bench tests/bench/in-machine
-bench_library = tests/bench/benchlib/__init__.py tests/bench/benchlib/boot.py tests/bench/benchlib/figures.py \
-	tests/bench/benchlib/native.py tests/bench/benchlib/picture.py tests/bench/benchlib/plan.py tests/bench/benchlib/runner.py tests/bench/benchlib/show.py \
-	tests/bench/benchlib/tables.py
-EXTRA_DIST += $(bench_scripts) $(bench_library) tests/bench/README.md tests/bench/columns.toml tests/bench/rows.toml
-
-# nsched beside what a user would pick instead: all rows (hours), or ROWS='numa02 perf-*' (minutes). BENCH='--fresh ...' are
-# more options of tests/bench/bench; BENCH_WRAP in the environment is a command before each start of the machine.
-bench: all $(bench_programs) tests/bench/sampling
-	$(srcdir)/tests/bench/bench $(BENCH) $(ROWS)
-.PHONY: bench
-
-# What sampling costs a program, natively. Compiled with the tests.
-check_PROGRAMS += tests/bench/sampling
-tests_bench_sampling_SOURCES = tests/bench/sampling.c
-tests_bench_sampling_LDADD = libnsched_core.la -lpthread
-
-EXTRA_DIST += tests/bench/startup tests/bench/selftest tests/bench/test_bench.py tests/bench/recorded
-TESTS += tests/bench/selftest
+include tests/bench/operand.mk
+include tests/bench/bench.mk

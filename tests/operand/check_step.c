@@ -53,10 +53,10 @@ static bool ends_block(void *arch, uint64_t ip)
 {
 	uint8_t bytes[16];
 	struct operand_piece piece = { ip, bytes, sizeof(bytes) };
-	struct insn insn;
+	struct outline outline;
 
 	return operand_code_read_other(&child, &piece, 1) == 1 &&
-	       operand_arch_native.decode(arch, bytes, sizeof(bytes), ip, &insn) && insn.flow != FLOW_NEXT;
+	       operand_arch_native.outline(arch, bytes, sizeof(bytes), &outline) && outline.flow != FLOW_NEXT;
 }
 
 static void ask(struct operand_decoder *decoder, const struct regs *regs, struct tally *tally)

@@ -22,6 +22,7 @@ unit_tests = \
 	tests/unit/test_ranges \
 	tests/unit/test_region \
 	tests/unit/test_registry \
+	tests/unit/test_segments \
 	tests/unit/test_session \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
@@ -65,6 +66,8 @@ tests_unit_test_region_CFLAGS = $(unit_cflags)
 tests_unit_test_region_LDADD = $(unit_libs)
 tests_unit_test_registry_CFLAGS = $(unit_cflags)
 tests_unit_test_registry_LDADD = $(unit_libs)
+tests_unit_test_segments_CFLAGS = $(unit_cflags)
+tests_unit_test_segments_LDADD = $(unit_libs)
 tests_unit_test_session_CFLAGS = $(unit_cflags)
 tests_unit_test_session_LDADD = $(unit_libs)
 tests_unit_test_situation_CFLAGS = $(unit_cflags)

@@ -1,5 +1,5 @@
-/* The evidence: chunks are halved where threads are apart and only there, joined again, forgotten; hints are
- * exact to a page; strays change nothing; whatever comes in, the tree stays one. */
+/* The evidence: blocks are cut where threads are apart and only there, joined again, forgotten; hints are
+ * exact to a page; strays change nothing; whatever comes in, the chunks of a block cover it. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 
 #define SAMPLE_NS 4e6f           /* at 250 Hz */
 #define HALF_LIFE 2000000000ull
-#define BASE 0x7f1234400000ull   /* a multiple of 4 MiB */
+#define BASE 0x7f1234400000ull   /* a multiple of 2 MiB */
 
-enum { CHUNKS = 4096, THREADS = 64, TOP_PAGES = 1 << EVIDENCE_TOP_ORDER, PAGE = 1 << EVIDENCE_PAGE_SHIFT, TOP = TOP_PAGES * PAGE };
+enum { CHUNKS = 4096, THREADS = 64, TOP_PAGES = EVIDENCE_BLOCK_PAGES, PAGE = 1 << EVIDENCE_PAGE_SHIFT, TOP = TOP_PAGES * PAGE };
 
 /* ---- what is seen from outside ---------------------------------------------------------------------- */
 
@@ -33,7 +33,7 @@ static void collect(void *arg, unsigned index, const struct evidence_chunk *chun
 	made_hold(l->n <= CHUNKS);
 	memset(leaf, 0, sizeof *leaf);
 	leaf->page = chunk->page;
-	leaf->pages = 1ull << chunk->order;
+	leaf->pages = chunk->pages;
 	leaf->index = index;
 	leaf->n_users = chunk->n_users;
 	for (unsigned u = 0; u < chunk->n_users; u++) leaf->weight[chunk->user[u].thread] += chunk->user[u].weight;
@@ -58,35 +58,25 @@ static const struct leaf *leaf_at(const struct leaves *l, uint64_t addr)
 	return &none;
 }
 
-/* Children cover their parent, users are threads with weight and each is there once, free ones are marked, the
- * walk ascends and finds every leaf with users. */
-static void check_tree(struct evidence *e, unsigned threads)
+/* The chunks of a block lie side by side and cover it, users are threads with weight and each is there once, the
+ * walk ascends and finds every chunk with users. */
+static void check_blocks(struct evidence *e, unsigned threads)
 {
 	unsigned with_users = 0;
 	uint64_t last = 0;
 	const struct leaves *l = look(e);
-	for (unsigned i = 2; i < evidence_count(e); i++) {
+	for (unsigned i = 1; i < evidence_count(e); i++) {
 		const struct evidence_chunk *c = evidence_chunk(e, i);
-		if (c->order == EVIDENCE_FREE) continue;
-		made_hold(c->order <= EVIDENCE_TOP_ORDER);
-		made_hold((c->page & ((1ull << c->order) - 1)) == 0);
+		if (!c->pages) continue;
+		uint64_t end = c->page + c->pages;
 		made_hold(c->n_users <= EVIDENCE_USERS);
+		made_hold(c->next ? evidence_chunk(e, c->next)->page == end && end % TOP_PAGES != 0 : end % TOP_PAGES == 0);
 		for (unsigned u = 0; u < c->n_users; u++) {
 			made_hold(c->user[u].thread < threads);
 			made_hold(c->user[u].weight > 0);
-			made_hold(c->user[u].mean <= 128u << c->order);
 			for (unsigned k = 0; k < u; k++) made_hold(c->user[u].thread != c->user[k].thread);
 		}
-		if (!c->child) {
-			with_users += c->n_users > 0;
-			continue;
-		}
-		made_hold(c->n_users == 0);
-		for (unsigned k = 0; k < 2; k++) {
-			const struct evidence_chunk *half = evidence_chunk(e, c->child + k);
-			made_hold(half->order + 1u == c->order);
-			made_hold(half->page == c->page + ((uint64_t)k << half->order));
-		}
+		with_users += c->n_users > 0;
 	}
 	made_hold(l->n == with_users);
 	for (unsigned i = 0; i < l->n; i++) {
@@ -142,10 +132,14 @@ START_TEST(wrong_arguments)
 	evidence_forget_thread(e, THREADS);
 	evidence_forget_thread(e, EVIDENCE_NO_THREAD);
 	ck_assert_int_ge(evidence_add(e, 0, 0, SAMPLE_NS), 0);
-	ck_assert_int_ge(evidence_add(e, 0, UINT64_MAX, SAMPLE_NS), 0);
+	ck_assert_int_eq(evidence_add(e, 0, UINT64_MAX, SAMPLE_NS), -EINVAL);
+	ck_assert_int_eq(evidence_add(e, 0, 1ull << EVIDENCE_ADDRESS_BITS, SAMPLE_NS), -EINVAL);
+	ck_assert_int_gt(evidence_add(e, 0, (1ull << EVIDENCE_ADDRESS_BITS) - 1, SAMPLE_NS), 0);
+	ck_assert_int_eq(evidence_add_range(e, 0, (1ull << EVIDENCE_ADDRESS_BITS) - PAGE, 2 * PAGE, SAMPLE_NS), -EINVAL);
+	ck_assert_int_eq(evidence_add_range(e, 0, PAGE, UINT64_MAX, SAMPLE_NS), -EINVAL);
 	ck_assert_int_ge(evidence_add(e, 0, BASE, -1), 0);
 	ck_assert_int_ge(evidence_add(e, 0, BASE, 1e30f), 0);
-	check_tree(e, THREADS);
+	check_blocks(e, THREADS);
 	evidence_free(e);
 	evidence_free(NULL);
 }
@@ -188,13 +182,29 @@ START_TEST(caches_are_the_threads_own)
 }
 END_TEST
 
-/* ---- halving and joining ------------------------------------------------------------------------------- */
+/* ---- cutting and joining ------------------------------------------------------------------------------- */
 
-/* Each of some threads in its own part of the block, in any order: afterwards each part's middle belongs to its
- * thread. (What lies together in less than half of a block is not told apart.) */
-static const struct apart_case { unsigned threads; uint64_t bytes; } apart_cases[] = {
-	{ 2, TOP }, { 4, TOP }, { 8, TOP }, { 16, TOP }, { 2, TOP / 2 }, { 3, TOP },
+/* Each of some threads in its own part of the block, in any order: afterwards nearly every page belongs to its
+ * thread. */
+static const struct apart_case { unsigned threads; uint64_t bytes; unsigned accesses; } apart_cases[] = {
+	{ 2, TOP, 20 }, { 4, TOP, 20 }, { 8, TOP, 20 }, { 16, TOP, 30 }, { 32, TOP, 60 }, { 2, TOP / 2, 20 }, { 3, TOP, 20 },
+	{ 2, TOP / 64, 20 }, { 8, TOP / 8, 40 }, { 8, 7 * TOP / 8, 20 }, { 5, 10 * TOP + 12345, 100 },
 };
+
+/* Pages, of a hundred, whose chunk has the thread that uses them as its main user. */
+static double right_percent(struct evidence *e, unsigned threads, uint64_t bytes)
+{
+	const struct leaves *l = look(e);
+	uint64_t part = bytes / threads;
+	unsigned right = 0, pages = (unsigned)(bytes / PAGE);
+	for (unsigned p = 0; p < pages; p++) {
+		unsigned t = (unsigned)((uint64_t)p * PAGE / part), all = 0;
+		const struct leaf *leaf = leaf_at(l, BASE + (uint64_t)p * PAGE);
+		for (unsigned k = 0; k < threads; k++) all += leaf->weight[k];
+		right += t < threads && leaf->weight[t] * 2 > all;
+	}
+	return 100.0 * right / pages;
+}
 
 START_TEST(apart)
 {
@@ -202,17 +212,83 @@ START_TEST(apart)
 	struct dice dice = { 5 };
 	struct evidence *e = made(CHUNKS);
 	uint64_t part = c->bytes / c->threads;
-	for (unsigned i = 0; i < 120 * c->threads; i++) {
-		unsigned t = dice_below(&dice, c->threads);
-		touch(e, &dice, t, t * part, part);
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < c->accesses * c->threads; i++) {
+			unsigned t = dice_below(&dice, c->threads);
+			touch(e, &dice, t, t * part, part);
+		}
+		evidence_learn(e);
+		check_blocks(e, c->threads);
 	}
-	check_tree(e, c->threads);
-	for (unsigned t = 0; t < c->threads; t++) {
-		const struct leaf *leaf = leaf_at(look(e), BASE + t * part + part / 2);
-		unsigned all = 0;
-		for (unsigned k = 0; k < c->threads; k++) all += leaf->weight[k];
-		ck_assert_msg(leaf->weight[t] * 4 > all * 3, "thread %u of %u has %u of %u of its part", t, c->threads, leaf->weight[t], all);
+	double right = right_percent(e, c->threads, c->bytes);
+	ck_assert_msg(right >= 90, "%.1f %% of the pages", right);
+	evidence_free(e);
+}
+END_TEST
+
+/* The more is seen, the nearer the borders come to the true ones, and there they stay. */
+START_TEST(borders_come_nearer)
+{
+	struct dice dice = { 3 };
+	struct evidence *e = made(CHUNKS);
+	double right = 0;
+	for (unsigned round = 0; round < 60; round++) {
+		for (unsigned i = 0; i < 50; i++) {
+			unsigned t = dice_below(&dice, 4);
+			touch(e, &dice, t, t * (TOP / 4), TOP / 4);
+		}
+		evidence_learn(e);
+		age(e, HALF_LIFE / 20);
+		double now = right_percent(e, 4, TOP);
+		made_hold(now >= right - 2);
+		right = now;
 	}
+	ck_assert_msg(right > 99, "%.1f %% of the pages", right);
+	evidence_free(e);
+}
+END_TEST
+
+/* Threads that go through their parts: what nobody has come to yet is nobody's. */
+START_TEST(sweep)
+{
+	struct dice dice = { 3 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 100; i++) {
+		unsigned t = i % 2;
+		touch(e, &dice, t, t * (TOP / 2) + i / 2 * PAGE, PAGE);
+	}
+	evidence_learn(e);
+	check_blocks(e, 2);
+	const struct leaves *l = look(e);
+	for (unsigned t = 0; t < 2; t++) {
+		ck_assert_uint_gt(leaf_at(l, BASE + t * (TOP / 2) + 20 * PAGE)->weight[t], 0);
+		ck_assert_uint_eq(leaf_at(l, BASE + t * (TOP / 2) + 100 * PAGE)->n_users, 0);
+		ck_assert_uint_eq(leaf_at(l, BASE + t * (TOP / 2) + 250 * PAGE)->n_users, 0);
+	}
+	/* one that comes into the gap does not get all of it */
+	touch(e, &dice, 0, 60 * PAGE, PAGE);
+	ck_assert_uint_eq(leaf_at(look(e), BASE + 250 * PAGE)->n_users, 0);
+	evidence_free(e);
+}
+END_TEST
+
+/* In the first moments a block counts only once it was seen all over; where there is much more memory than can be
+ * seen, it counts at once, and goes on to count when more is seen. */
+START_TEST(clear)
+{
+	struct dice dice = { 3 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 40; i++) touch(e, &dice, 0, 0, TOP / 4);
+	evidence_learn(e);
+	made_hold(leaf_at(look(e), BASE)->pages <= TOP_PAGES / 3);
+	for (unsigned i = 0; i < 4; i++) touch(e, &dice, 1, 4 * TOP, TOP);
+	evidence_learn(e);
+	made_hold(!evidence_is_clear(evidence_chunk(e, leaf_at(look(e), BASE + 4 * TOP)->index)));
+	for (unsigned i = 0; i < 30; i++) touch(e, &dice, 1, 4 * TOP, TOP);
+	evidence_learn(e);
+	made_hold(evidence_is_clear(evidence_chunk(e, leaf_at(look(e), BASE + 4 * TOP)->index)));
+	for (unsigned i = 0; i < 1000; i++) touch(e, &dice, 1, (uint64_t)(5 + i) * TOP, TOP);
+	made_hold(evidence_is_clear(evidence_chunk(e, leaf_at(look(e), BASE + 1000 * TOP)->index)));
 	evidence_free(e);
 }
 END_TEST
@@ -221,40 +297,44 @@ END_TEST
 START_TEST(shared)
 {
 	static const unsigned threads[] = { 2, 3, 4, 8 };
-	unsigned splits = 0, tries = 50;
+	unsigned cuts = 0, tries = 100;
 	for (unsigned seed = 0; seed < tries; seed++) {
 		struct dice dice = { seed };
 		struct evidence *e = made(CHUNKS);
 		for (unsigned i = 0; i < 200; i++) touch(e, &dice, dice_below(&dice, threads[_i]), 0, TOP);
-		splits += look(e)->n > 1;
-		check_tree(e, threads[_i]);
+		evidence_learn(e);
+		cuts += look(e)->n > 1;
+		check_blocks(e, threads[_i]);
 		evidence_free(e);
 	}
-	ck_assert_msg(splits * 10 <= tries, "%u of %u were halved", splits, tries);
+	ck_assert_msg(cuts * 8 <= tries, "%u of %u were cut", cuts, tries);
 }
 END_TEST
 
-/* One thread alone never halves anything, however it goes about. */
+/* One thread alone has no border, however it goes about; what it leaves out is not its. */
 START_TEST(alone)
 {
 	struct dice dice = { 1 };
 	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 500; i++) touch(e, &dice, 1, i % 2 ? 0 : TOP - PAGE, PAGE);
+	for (unsigned i = 0; i < 500; i++) touch(e, &dice, 1, 0, TOP);
+	evidence_learn(e);
 	ck_assert_uint_eq(look(e)->n, 1);
+	ck_assert_uint_eq(look(e)->leaf[0].pages, TOP_PAGES);
 	evidence_free(e);
 }
 END_TEST
 
-/* A thread owns the block; single strays of others, at its far end, neither halve it nor take it. */
+/* A thread owns the block; strays of others neither cut it nor take it. */
 START_TEST(strays)
 {
 	struct dice dice = { 9 };
 	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 40; i++) touch(e, &dice, 0, 0, TOP);
-	for (unsigned t = 1; t < 10; t++) touch(e, &dice, t, TOP - PAGE, PAGE);
+	for (unsigned i = 0; i < 100; i++) touch(e, &dice, 0, 0, TOP);
+	for (unsigned t = 1; t < 8; t++) touch(e, &dice, t, 0, TOP);
+	evidence_learn(e);
 	const struct leaves *l = look(e);
 	ck_assert_uint_eq(l->n, 1);
-	for (unsigned t = 1; t < 10; t++) ck_assert_uint_gt(l->leaf[0].weight[0], 4 * l->leaf[0].weight[t]);
+	for (unsigned t = 1; t < 8; t++) ck_assert_uint_gt(l->leaf[0].weight[0], 4 * l->leaf[0].weight[t]);
 	evidence_free(e);
 }
 END_TEST
@@ -268,6 +348,7 @@ START_TEST(new_owner)
 	for (unsigned i = 0; i < 30; i++) touch(e, &dice, 0, 0, TOP);
 	for (unsigned i = 1; i <= 400 && !taken; i++) {
 		touch(e, &dice, 1, 0, TOP);
+		evidence_learn(e);
 		if (i % 10 == 0) age(e, HALF_LIFE);
 		const struct leaf *leaf = leaf_at(look(e), BASE);
 		if (leaf->weight[1] > leaf->weight[0]) taken = i;
@@ -277,24 +358,45 @@ START_TEST(new_owner)
 }
 END_TEST
 
-/* Two were apart; one is gone: in time the halves are one again. */
+/* Two threads change places: what was seen last decides, in a few half-lives. */
+START_TEST(change_places)
+{
+	struct dice dice = { 2 };
+	struct evidence *e = made(CHUNKS);
+	for (unsigned round = 0; round < 12; round++) {
+		for (unsigned i = 0; i < 40; i++) touch(e, &dice, i % 2, (i % 2) ^ (round >= 5) ? TOP / 2 : 0, TOP / 2);
+		evidence_learn(e);
+		age(e, HALF_LIFE);
+	}
+	const struct leaves *l = look(e);
+	made_hold(leaf_at(l, BASE + TOP / 4)->weight[1] > 4 * leaf_at(l, BASE + TOP / 4)->weight[0]);
+	made_hold(leaf_at(l, BASE + 3 * TOP / 4)->weight[0] > 4 * leaf_at(l, BASE + 3 * TOP / 4)->weight[1]);
+	evidence_free(e);
+}
+END_TEST
+
+/* Two were apart; one is gone: in time they are one again. */
 START_TEST(joins)
 {
 	struct dice dice = { 4 };
 	struct evidence *e = made(CHUNKS);
 	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
+	evidence_learn(e);
 	ck_assert_uint_ge(look(e)->n, 2);
 	unsigned used = evidence_count(e);
 	evidence_forget_thread(e, 1);
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 400; i++) {
 		touch(e, &dice, 0, 0, TOP);
+		if (i % 20) continue;
+		evidence_learn(e);
 		age(e, HALF_LIFE);
 	}
 	ck_assert_uint_eq(look(e)->n, 1);
 	ck_assert_uint_eq(look(e)->leaf[0].pages, TOP_PAGES);
-	check_tree(e, THREADS);
+	check_blocks(e, THREADS);
 	/* what was joined is used again */
 	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
+	evidence_learn(e);
 	ck_assert_uint_le(evidence_count(e), used + 2);
 	evidence_free(e);
 }
@@ -312,7 +414,7 @@ START_TEST(decays)
 		made_hold(look(e)->n >= 100);
 		for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
 		made_hold(look(e)->n == 0);
-		for (unsigned i = 2; i < evidence_count(e); i++) made_hold(evidence_chunk(e, i)->order == EVIDENCE_FREE);
+		for (unsigned i = 1; i < evidence_count(e); i++) made_hold(evidence_chunk(e, i)->pages == 0);
 	}
 	made_hold(evidence_count(e) <= 1000);
 	made_hold(evidence_dropped(e) == 0);
@@ -355,9 +457,10 @@ START_TEST(forgets)
 	struct dice dice = { 8 };
 	struct evidence *e = made(CHUNKS);
 	for (unsigned i = 0; i < 2000; i++) touch(e, &dice, i % 4, (i % 4) * (TOP / 4) + (uint64_t)(i % 3) * TOP, TOP / 4);
+	evidence_learn(e);
 	for (unsigned gone = 0; gone < 4; gone++) {
 		evidence_forget_thread(e, gone);
-		check_tree(e, 4);
+		check_blocks(e, 4);
 		const struct leaves *l = look(e);
 		for (unsigned i = 0; i < l->n; i++)
 			for (unsigned t = 0; t <= gone; t++) made_hold(l->leaf[i].weight[t] == 0);
@@ -388,7 +491,7 @@ START_TEST(many_users)
 	const struct leaf *leaf = leaf_at(look(e), BASE + TOP / 2);
 	for (unsigned t = 2; t < THREADS; t++) ck_assert_uint_gt(leaf->weight[1], leaf->weight[t]);
 	ck_assert_uint_gt(evidence_chunk(e, leaf->index)->others, 0);
-	check_tree(e, THREADS);
+	check_blocks(e, THREADS);
 	evidence_free(e);
 }
 END_TEST
@@ -408,10 +511,11 @@ START_TEST(full)
 	ck_assert_uint_gt(refused, 0);
 	ck_assert_uint_eq(evidence_dropped(e), refused);
 	ck_assert_uint_le(evidence_count(e), FEW + 2);
-	/* where there is no room to halve, both stay in the whole */
+	/* where there is no room to cut, both stay in the whole */
 	struct dice dice = { 1 };
 	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
-	check_tree(e, 7);
+	evidence_learn(e);
+	check_blocks(e, 7);
 	ck_assert_int_eq(evidence_add_range(e, 1, BASE + (uint64_t)1000 * TOP, 10 * TOP, SAMPLE_NS), -ENOSPC);
 	for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
 	ck_assert_int_gt(evidence_add(e, 1, BASE + (uint64_t)1000 * TOP, SAMPLE_NS), 0);
@@ -444,7 +548,7 @@ START_TEST(ranges)
 	ck_assert_uint_eq(pages, c->pages);
 	ck_assert_uint_gt(weight, 0);
 	ck_assert_uint_le(weight, 3 * c->pages + 1);
-	check_tree(e, THREADS);
+	check_blocks(e, THREADS);
 	evidence_free(e);
 }
 END_TEST
@@ -481,12 +585,13 @@ START_TEST(anything)
 		if (what < 900) addr += dice_next(&dice) % (TOP / threads) + (uint64_t)t * (TOP / threads);
 		else addr += dice_next(&dice) % TOP;
 		if (what < 950) evidence_add(e, t, addr, SAMPLE_NS * 4 * dice_part(&dice));
+		else if (what < 960) evidence_learn(e);
 		else if (what < 990) evidence_add_range(e, t, addr, 1 + dice_next(&dice) % (3 * TOP), SAMPLE_NS * 100 * dice_part(&dice));
 		else if (what < 998) age(e, dice_next(&dice) % HALF_LIFE);
 		else evidence_forget_thread(e, t);
-		if (i % 100 == 0) check_tree(e, threads);
+		if (i % 100 == 0) check_blocks(e, threads);
 	}
-	check_tree(e, threads);
+	check_blocks(e, threads);
 	evidence_free(e);
 }
 END_TEST
@@ -499,10 +604,14 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, cached_lines);
 	tcase_add_test(tcase, caches_are_the_threads_own);
 	made_loop(tcase, apart, apart_cases);
+	tcase_add_test(tcase, borders_come_nearer);
+	tcase_add_test(tcase, sweep);
+	tcase_add_test(tcase, clear);
 	tcase_add_loop_test(tcase, shared, 0, 4);
 	tcase_add_test(tcase, alone);
 	tcase_add_test(tcase, strays);
 	tcase_add_test(tcase, new_owner);
+	tcase_add_test(tcase, change_places);
 	tcase_add_test(tcase, joins);
 	tcase_add_test(tcase, decays);
 	tcase_add_test(tcase, window);

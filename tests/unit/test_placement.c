@@ -51,14 +51,14 @@ END_TEST
 START_TEST(entries)
 {
 	struct placement p = { 0 };
-	struct evidence_chunk chunk = { .page = 512, .order = 9 };
+	struct evidence_chunk chunk = { .page = 512, .pages = 512 };
 	struct placement_entry *entry = placement_entry(&p, 5, &chunk);
 	ck_assert_ptr_nonnull(entry);
 	ck_assert_uint_eq(entry->flags, 0);
 	entry->flags = PLACEMENT_FIXED;
 	ck_assert_ptr_nonnull(placement_entry(&p, 100000, &chunk));   /* grows */
 	ck_assert_uint_eq(placement_entry(&p, 5, &chunk)->flags, PLACEMENT_FIXED);
-	chunk.order = 8;
+	chunk.pages = 256;
 	ck_assert_uint_eq(placement_entry(&p, 5, &chunk)->flags, 0);
 	placement_entry(&p, 5, &chunk)->flags = PLACEMENT_MOVED;
 	chunk.page = 1024;
