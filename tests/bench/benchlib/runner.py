@@ -99,7 +99,8 @@ class Bench:
         if "same_as" in row:
             return {**result, "same_as": row["same_as"], "why": row.get("why", "")}
         if row.get("native"):
-            return {**result, **native.read(row, self.folder(row))}
+            read = native.read(self.folder(row))
+            return {**result, **read} if read else None
         cells = self.cells(row)
         if not any(c.get("runs") for c in cells.values()):
             return None
@@ -175,11 +176,12 @@ class Bench:
     def write(self):
         """The three files, of all rows that there is something of."""
         chosen = {row["name"]: row for row in self.rows}
-        rows = [self.row_result(chosen.get(row["name"], row)) for row in self.all_rows]
+        rows = [row for row in (self.row_result(chosen.get(row["name"], row)) for row in self.all_rows) if row]
+        names = [row["name"] for row in rows]
         result = {"date": datetime.date.today().isoformat(), "machine": machine_and_versions(self.places),
                   "user": self.options.user, "repeats": self.options.repeats,
                   "columns": [{k: c.get(k) for k in ("name", "what", "reference")} for c in self.columns],
-                  "rows": [row for row in rows if row]}
+                  "rows": [row for row in rows if row.get("same_as", row["name"]) in names]}
         for name, text in (("bench.json", json.dumps(result, indent=1)), ("bench.md", show.markdown(result)),
                            ("bench.svg", picture.svg(result))):
             path = os.path.join(self.places.results, name)
