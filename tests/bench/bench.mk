@@ -1,4 +1,4 @@
-# The bench of README.md, and what the native rows run.
+# The bench of README.md.
 include tests/bench/programs/local.mk
 
 bench_scripts = tests/bench/bench tests/bench/in-machine
@@ -9,14 +9,9 @@ EXTRA_DIST += $(bench_scripts) $(bench_library) tests/bench/README.md tests/benc
 
 # nsched beside what a user would pick instead: all rows (hours), or ROWS='numa02 perf-*' (minutes). BENCH='--fresh ...' are
 # more options of tests/bench/bench; BENCH_WRAP in the environment is a command before each start of the machine.
-bench: all $(bench_programs) tests/bench/sampling
+bench: all $(bench_programs)
 	set -f; $(srcdir)/tests/bench/bench $(BENCH) $(ROWS)
 .PHONY: bench
-
-# What sampling costs a program, natively. Compiled with the tests.
-check_PROGRAMS += tests/bench/sampling
-tests_bench_sampling_SOURCES = tests/bench/sampling.c
-tests_bench_sampling_LDADD = libnsched_core.la -lpthread
 
 EXTRA_DIST += tests/bench/startup tests/bench/selftest tests/bench/test_bench.py tests/bench/recorded
 TESTS += tests/bench/selftest

@@ -35,9 +35,9 @@ awk -v percent=$one_node_percent -v above=$above_empty_ns '
 		printf "active: %+.1f ns above an empty tool (aim: %d), %+.1f ns serialized\n", region, above,
 			serialized["active"] - serialized["empty"]
 		for (i = 1; i <= 4; i++) {  # for make bench
-			printf "native: empty parallel region, %s %.1f ns\n", said[name[i]], parallel[name[i]]
-			printf "native: serialized region, %s %.1f ns\n", said[name[i]], serialized[name[i]]
-			printf "native: barrier, %s %.1f ns\n", said[name[i]], barrier[name[i]]
+			printf "native: empty parallel region, %s: %.1f ns\n", said[name[i]], parallel[name[i]]
+			printf "native: serialized region, %s: %.1f ns\n", said[name[i]], serialized[name[i]]
+			printf "native: barrier, %s: %.1f ns\n", said[name[i]], barrier[name[i]]
 		}
 		exit node > percent || region > 2 * above
 	}' "$work/figures"

@@ -334,9 +334,9 @@ class Shown(unittest.TestCase):
             self.assertEqual(show.number(value), text)
 
     def test_native_lines(self):
-        found = native.figures_in("noise\nnative: empty region, no tool 370.5 ns  the least of many\nnative: start 1.5 ms\n")
+        found = native.figures_in("noise\nnative: empty region, no tool: 370.5 ns  the least of 2: 5 x\nnative: start: 1.5 ms\nnative: 8 threads, cost: -0.5 %\n")
         self.assertEqual([(f["name"], f["value"], f["unit"], f["note"]) for f in found],
-                         [("empty region, no tool", 370.5, "ns", "the least of many"), ("start", 1.5, "ms", "")])
+                         [("empty region, no tool", 370.5, "ns", "the least of 2: 5 x"), ("start", 1.5, "ms", ""), ("8 threads, cost", -0.5, "%", "")])
 
 
 # Stands for the machine: nodes-run runs what is behind "--", and in-machine leaves what a job would, some tenths of a second each.

@@ -1,13 +1,13 @@
 """The rows that are measured on this machine, without the emulated one: a command that prints its figures as lines
-"native: NAME VALUE UNIT", and what it says beside them."""
+"native: NAME: VALUE UNIT", and what it says beside them."""
 import json
 import os
 import re
 import subprocess
 
-from . import tables
+from . import boot, tables
 
-LINE = re.compile(r"^native: (.+?) (-?[\d.]+) (\S+)(?: +(.*))?$", re.M)
+LINE = re.compile(r"^native: (.+?): (-?[\d.]+) (\S+)(?: +(.*))?$", re.M)
 
 
 def figures_in(text):
@@ -23,6 +23,7 @@ def run(row, folder, places, wrap):
     if why:
         return keep(folder, {"absent": why})
     command = [word.replace("{source}", places.source).replace("{programs}", places.names()["programs"]) for word in row["command"]]
+    boot.say(f"{row['name']}: {row['what']}")
     done = subprocess.run(wrap + command, cwd=places.build, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     found = figures_in(done.stdout)
