@@ -3,7 +3,7 @@
  *
  * Why not the core itself: it brings hwloc, Capstone and jansson, and preloaded they would stand in
  * front of the program's own copies, and every process of a fork storm would load them. This library
- * needs libc alone and does nothing until a process makes its second thread. If the process then has a
+ * needs libc alone and does nothing until a process is about to make its second thread. If the process then has a
  * choice of NUMA nodes, it loads the core from the folder that it lies in itself, privately.
  *
  * Only pthread_create is interposed. dlsym must never be: libomp looks for its tool by dlsym(RTLD_NEXT),
@@ -178,13 +178,15 @@ static int is_ours(const void *address)
 	return strncmp(slash == NULL ? code.dli_fname : slash + 1, OURS, strlen(OURS)) == 0;
 }
 
-/* The process has its second thread: start, if there is anything to choose. */
-static void second_thread(void)
+/* The process is about to make its second thread: open, if there is anything to choose. Before it is there,
+ * since hwloc can be kept from loading its plugins only while there is one thread. */
+static int before_second_thread(void)
 {
-	if (!nodes_to_choose(PRELOAD_ROOT, launch_variable("NSCHED_LAUNCH_CPUS")))
-		return;
-	if (!core_open())
-		return;
+	return nodes_to_choose(PRELOAD_ROOT, launch_variable("NSCHED_LAUNCH_CPUS")) && core_open();
+}
+
+static void after_second_thread(void)
+{
 	/* At the first start, not in our constructor: handlers run backwards, so that this one comes
 	 * before those of the runtimes that were there already. */
 	atexit(core_close);
@@ -194,19 +196,25 @@ static void second_thread(void)
 
 NSCHED_API int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *arg)
 {
-	int saved = errno;
+	int saved = errno, opened = 0;
 	create_fn *create = real_create();
+	pid_t self = getpid(), seen = atomic_load_explicit(&decided, memory_order_relaxed);
 
 	if (create == NULL)
 		return EAGAIN;
+	if (seen != self && !is_ours(__builtin_return_address(0)) && atomic_compare_exchange_strong(&decided, &seen, self))
+		opened = before_second_thread();
 	errno = saved;
 	int result = create(thread, attributes, routine, arg);
-	pid_t self = getpid(), seen = atomic_load_explicit(&decided, memory_order_relaxed);
 
 	saved = errno;
-	if (result == 0 && seen != self && !is_ours(__builtin_return_address(0)) &&
-	    atomic_compare_exchange_strong(&decided, &seen, self))
-		second_thread();
+	if (opened && result == 0) {
+		after_second_thread();
+	} else if (opened) {
+		core_close();
+		running.served = 0;
+		atomic_store(&decided, 0); /* no thread after all: decide anew at the next */
+	}
 	errno = saved;
 	return result;
 }

@@ -45,7 +45,7 @@ machine 0-3 0-3 0-7
 same 'no thread, no start' '' "$(calls -- threads 0)"
 same 'the second thread starts it' "$served" "$(calls -- threads 1)"
 same 'a third one changes nothing' "$served" "$(calls -- threads 3)"
-same 'no thread was made' '' "$(calls -- refused)"
+same 'no thread was made: closed again' "$looked" "$(calls -- refused)"
 same 'nothing is said' '' "$(cat err)"
 same 'the core was opened before, its helper is not the program'"'"'s thread' 'first open;first start;' \
 	"$(calls -- core "$work/lib/libnsched.so.0")"
