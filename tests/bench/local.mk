@@ -4,3 +4,4 @@ include tests/bench/operand.mk
 include tests/bench/plan.mk
 include tests/bench/mpi.mk
 include tests/bench/ranks.mk
+include tests/bench/bench.mk

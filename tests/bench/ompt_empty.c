@@ -1,6 +1,7 @@
 /* What an empty parallel region costs, by variant of tool.
  *
- *   ompt_empty                                    nanoseconds a region, parallel and serialized: the least of many batches
+ *   ompt_empty                                    nanoseconds a region, parallel and serialized, and a barrier: the least of
+ *                                                 many batches
  *   ompt_empty ROUNDS NAME=VARIABLE=VALUE,... ... runs itself with each variant's environment in turn, ROUNDS
  *                                                 times, and prints the least of each: a disturbance of the machine
  *                                                 meets all variants alike, and minima are what repeats. */
@@ -16,7 +17,7 @@
 enum { BATCHES = 200, REGIONS = 100, VARIANTS = 16, THREADS = 2 };
 
 struct figures {
-	double parallel_ns, serialized_ns;
+	double parallel_ns, serialized_ns, barrier_ns;
 };
 
 /* ---- one run ------------------------------------------------------------------------------------------ */
@@ -40,12 +41,39 @@ static double batch_ns(int parallel)
 	return (now_ns() - begin) / REGIONS;
 }
 
-static double least_ns(int parallel)
+static double parallel_ns(void)
+{
+	return batch_ns(1);
+}
+
+static double serialized_ns(void)
+{
+	return batch_ns(0);
+}
+
+static double barrier_ns(void)
+{
+	double ns = 0;
+
+#pragma omp parallel num_threads(THREADS)
+	{
+		double begin = now_ns();
+
+		for (int i = 0; i < REGIONS; i++) {
+#pragma omp barrier
+		}
+#pragma omp master
+		ns = (now_ns() - begin) / REGIONS;
+	}
+	return ns;
+}
+
+static double least_ns(double (*batch)(void))
 {
 	double least = DBL_MAX;
 
 	for (int i = 0; i < BATCHES; i++) {
-		double ns = batch_ns(parallel);
+		double ns = batch();
 
 		least = ns < least ? ns : least;
 	}
@@ -65,7 +93,7 @@ static void set_variant(char *assignments)
 
 static struct figures run(const char *program, const char *variant)
 {
-	struct figures figures = { DBL_MAX, DBL_MAX };
+	struct figures figures = { DBL_MAX, DBL_MAX, DBL_MAX };
 	char text[128] = "";
 	int ends[2];
 	pid_t pid;
@@ -84,7 +112,7 @@ static struct figures run(const char *program, const char *variant)
 
 	close(ends[0]);
 	waitpid(pid, NULL, 0);
-	if (length <= 0 || sscanf(text, "%lf %lf", &figures.parallel_ns, &figures.serialized_ns) != 2) {
+	if (length <= 0 || sscanf(text, "%lf %lf %lf", &figures.parallel_ns, &figures.serialized_ns, &figures.barrier_ns) != 3) {
 		fprintf(stderr, "%s did not run\n", variant);
 		exit(99);
 	}
@@ -96,7 +124,7 @@ static int compare(const char *program, int rounds, int variants, char **variant
 	struct figures least[VARIANTS];
 
 	for (int i = 0; i < variants; i++)
-		least[i] = (struct figures){ DBL_MAX, DBL_MAX };
+		least[i] = (struct figures){ DBL_MAX, DBL_MAX, DBL_MAX };
 	for (int round = 0; round < rounds; round++) {
 		for (int i = 0; i < variants; i++) {
 			struct figures now = run(program, variant[i]);
@@ -105,11 +133,13 @@ static int compare(const char *program, int rounds, int variants, char **variant
 				least[i].parallel_ns = now.parallel_ns;
 			if (now.serialized_ns < least[i].serialized_ns)
 				least[i].serialized_ns = now.serialized_ns;
+			if (now.barrier_ns < least[i].barrier_ns)
+				least[i].barrier_ns = now.barrier_ns;
 		}
 	}
 	for (int i = 0; i < variants; i++)
-		printf("%.*s %.1f %.1f\n", (int)strcspn(variant[i], "="), variant[i], least[i].parallel_ns,
-		       least[i].serialized_ns);
+		printf("%.*s %.1f %.1f %.1f\n", (int)strcspn(variant[i], "="), variant[i], least[i].parallel_ns,
+		       least[i].serialized_ns, least[i].barrier_ns);
 	return 0;
 }
 
@@ -118,6 +148,6 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		return compare(argv[0], atoi(argv[1]), argc - 2 < VARIANTS ? argc - 2 : VARIANTS, argv + 2);
 	batch_ns(1); /* threads are made, and what a tool does once is done */
-	printf("%.1f %.1f\n", least_ns(1), least_ns(0));
+	printf("%.1f %.1f %.1f\n", least_ns(parallel_ns), least_ns(serialized_ns), least_ns(barrier_ns));
 	return 0;
 }

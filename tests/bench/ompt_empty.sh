@@ -20,7 +20,12 @@ plugin=$(built tests/plugin/fake_ompt.so)
 	"active=OMP_TOOL_LIBRARIES=$plugin,FAKE_WORTHWHILE=1,FAKE_RECORD=0" >"$work/figures" || exit 99
 
 awk -v percent=$one_node_percent -v above=$above_empty_ns '
-	{ parallel[$1] = $2; serialized[$1] = $3; printf "%-9s %8.1f ns a region %8.1f ns serialized\n", $1, $2, $3 }
+	BEGIN { split("none one_node empty active", name); said["none"] = "no tool"; said["empty"] = "an empty tool"
+		said["one_node"] = "the plugin on one node"; said["active"] = "the plugin at work" }
+	{
+		parallel[$1] = $2; serialized[$1] = $3; barrier[$1] = $4
+		printf "%-9s %8.1f ns a region %8.1f ns serialized %8.1f ns a barrier\n", $1, $2, $3, $4
+	}
 	function more(a, b) { return 100 * (a / b - 1) }
 	END {
 		node = more(serialized["one_node"], serialized["none"])
@@ -29,5 +34,10 @@ awk -v percent=$one_node_percent -v above=$above_empty_ns '
 			more(parallel["one_node"], parallel["none"]), node, percent
 		printf "active: %+.1f ns above an empty tool (aim: %d), %+.1f ns serialized\n", region, above,
 			serialized["active"] - serialized["empty"]
+		for (i = 1; i <= 4; i++) {  # for make bench
+			printf "native: empty parallel region, %s: %.1f ns\n", said[name[i]], parallel[name[i]]
+			printf "native: serialized region, %s: %.1f ns\n", said[name[i]], serialized[name[i]]
+			printf "native: barrier, %s: %.1f ns\n", said[name[i]], barrier[name[i]]
+		}
 		exit node > percent || region > 2 * above
 	}' "$work/figures"

@@ -6,7 +6,7 @@ tests_tools_victim_LDADD = -lpthread -ldl
 check_PROGRAMS += tests/tools/refuse
 tests_tools_refuse_SOURCES = tests/tools/refuse.c
 
-check_LTLIBRARIES = tests/tools/fake_core.la tests/tools/preload_on_files.la
+check_LTLIBRARIES += tests/tools/fake_core.la tests/tools/preload_on_files.la
 fake_ldflags = -module -avoid-version -shared -rpath /nowhere
 tests_tools_fake_core_la_SOURCES = tests/tools/fake_core.c
 tests_tools_fake_core_la_LDFLAGS = $(fake_ldflags)
