@@ -30,7 +30,7 @@ void region_begin(struct region_table *table, const void *key)
 	table->inside = NULL;
 	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY) return;
 	table->inside = r;
-	table->begin_ns = clock_linux.now_ns(NULL);
+	table->begin = clock_ticks();
 }
 
 void region_end(struct region_table *table)
@@ -38,6 +38,8 @@ void region_end(struct region_table *table)
 	struct region *r = table->inside;
 	if (!r) return;
 	table->inside = NULL;
-	r->timed_ns += clock_linux.now_ns(NULL) - table->begin_ns;
+	uint64_t ticks = clock_ticks() - table->begin;
+	/* the counters of two CPUs may differ, and the thread may have changed */
+	if ((int64_t)ticks > 0) r->timed_ticks += ticks;
 	r->timed++;
 }

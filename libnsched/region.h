@@ -1,5 +1,6 @@
 /* Time per region, kept by each thread for itself: how often it went through a region, and how long a
- * timed one took. One in some is timed, since reading the clock twice costs more than the rest. */
+ * timed one took, in the CPU's own ticks (a clock may be a system call). One in some is timed, since reading the
+ * counter twice costs more than the rest. */
 #ifndef NSCHED_REGION_H
 #define NSCHED_REGION_H
 
@@ -14,13 +15,13 @@ struct region {
 	uintptr_t key;
 	uint64_t count;           /* times entered */
 	uint64_t timed;           /* of these, timed */
-	uint64_t timed_ns;        /* sum of the timed ones */
+	uint64_t timed_ticks;     /* sum of the timed ones */
 };
 
 struct region_table {
 	struct region region[REGION_KEYS];
 	struct region *inside;    /* being timed */
-	uint64_t begin_ns;
+	uint64_t begin;           /* in ticks */
 };
 
 void region_table_clear(struct region_table *table);
