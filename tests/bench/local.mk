@@ -1,2 +1,2 @@
-
+include tests/bench/ompt.mk
 include tests/bench/operand.mk
