@@ -22,13 +22,13 @@ void region_table_clear(struct region_table *table)
 		atomic_store_explicit(&r->key, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->count, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->timed, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->timed_ns, 0, memory_order_relaxed);
+		atomic_store_explicit(&r->timed_ticks, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->loops, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->returned, 0, memory_order_relaxed);
 		r->chunk_visit = r->chunk = 0;
 	}
 	table->current = table->inside = NULL;
-	table->begin_ns = 0;
+	table->begin = 0;
 }
 
 static struct region *find(struct region_table *table, uintptr_t key)
@@ -55,7 +55,7 @@ void region_begin(struct region_table *table, const void *key)
 	table->inside = NULL;
 	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY) return;
 	table->inside = r;
-	table->begin_ns = clock_linux.now_ns(NULL);
+	table->begin = clock_ticks();
 }
 
 void region_end(struct region_table *table)
@@ -63,7 +63,9 @@ void region_end(struct region_table *table)
 	struct region *r = table->inside;
 	if (!r) return;
 	table->inside = NULL;
-	add(&r->timed_ns, clock_linux.now_ns(NULL) - table->begin_ns);
+	uint64_t ticks = clock_ticks() - table->begin;
+	/* the counters of two CPUs may differ, and the thread may have changed */
+	if ((int64_t)ticks > 0) add(&r->timed_ticks, ticks);
 	add(&r->timed, 1);
 }
 

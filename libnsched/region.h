@@ -1,6 +1,7 @@
 /* Time per region, kept by each thread for itself: how often it went through a region, how long a timed visit took,
- * and whether its loops came back to it. One visit in some is timed, since reading the clock twice costs more than
- * the rest. Written by the thread alone; others may read at any time. */
+ * in the CPU's own ticks (a clock may be a system call), and whether its loops came back to it. One visit in some is
+ * timed, since reading the counter twice costs more than the rest. Written by the thread alone; others may read at
+ * any time. */
 #ifndef NSCHED_REGION_H
 #define NSCHED_REGION_H
 
@@ -16,7 +17,7 @@ struct region {
 	_Atomic uintptr_t key;    /* code address with its lowest bit set; 0: free */
 	_Atomic uint64_t count;   /* times entered */
 	_Atomic uint64_t timed;   /* of these, timed */
-	_Atomic uint64_t timed_ns;/* sum of the timed ones */
+	_Atomic uint64_t timed_ticks; /* sum of the timed ones */
 	_Atomic uint64_t loops;   /* visits of which the first chunk of a loop is known, and that of the visit before */
 	_Atomic uint64_t returned;/* of these, it was the same chunk */
 	uint64_t chunk_visit;     /* visit in which a chunk was told last */
@@ -27,7 +28,7 @@ struct region_table {
 	struct region region[REGION_KEYS];
 	struct region *current;   /* the one entered last */
 	struct region *inside;    /* being timed */
-	uint64_t begin_ns;
+	uint64_t begin;           /* in ticks */
 };
 
 void region_table_clear(struct region_table *table);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "session.h"
+#include "sys/clock.h"
 
 /* What a use stands for that a thread told of: a task works on its block for longer than on one sample, but how long is
  * not known. A quarter of a sample at 250 Hz. */
@@ -48,7 +49,7 @@ static void add(struct sum *sum, unsigned *n, const struct region *r)
 	uintptr_t key = atomic_load_explicit(&r->key, memory_order_relaxed);
 	struct sum *s = key && timed ? find(sum, n, key) : NULL;
 	if (!s) return;
-	float ns = (float)atomic_load_explicit(&r->timed_ns, memory_order_relaxed) / (float)timed;
+	float ns = (float)atomic_load_explicit(&r->timed_ticks, memory_order_relaxed) / (float)timed;
 	s->region.threads++;
 	s->region.work_ns += ns;
 	if (ns > s->region.slowest_ns) s->region.slowest_ns = ns;
@@ -80,5 +81,9 @@ unsigned session_regions(const struct session *s, struct session_region region[S
 		r->returned_permille = sum[i].loops ? (unsigned)(1000 * sum[i].returned / sum[i].loops) : 1001;
 	}
 	qsort(region, n, sizeof *region, longer);
+	for (unsigned i = 0; i < n; i++) {   /* ticks until here */
+		region[i].work_ns = (float)clock_ticks_to_ns((uint64_t)region[i].work_ns);
+		region[i].slowest_ns = (float)clock_ticks_to_ns((uint64_t)region[i].slowest_ns);
+	}
 	return n;
 }

@@ -29,3 +29,19 @@ static uint64_t process_cpu_ns(void *state)
 }
 
 const struct clock_ops clock_linux = { now_ns, own_cpu_ns, process_cpu_ns };
+
+static uint64_t start_ticks, start_ns;
+
+void clock_ticks_start(void)
+{
+	if (start_ticks) return;
+	start_ns = now_ns(NULL);
+	start_ticks = clock_ticks();
+}
+
+double clock_ticks_to_ns(uint64_t ticks)
+{
+	uint64_t passed = clock_ticks() - start_ticks;
+	if (!start_ticks || !passed) return 0;
+	return (double)ticks * (double)(now_ns(NULL) - start_ns) / (double)passed;
+}

@@ -1,7 +1,7 @@
 /* What an empty parallel region costs, by variant of tool.
  *
  *   ompt_empty                                    nanoseconds a region, parallel and serialized, and a barrier: the least of
- *                                                 many batches
+ *                                                 many batches, after $SETTLE_S seconds (0) of regions that are not counted
  *   ompt_empty ROUNDS NAME=VARIABLE=VALUE,... ... runs itself with each variant's environment in turn, ROUNDS
  *                                                 times, and prints the least of each: a disturbance of the machine
  *                                                 meets all variants alike, and minima are what repeats. */
@@ -80,6 +80,17 @@ static double least_ns(double (*batch)(void))
 	return least;
 }
 
+/* What a tool does in the first seconds is done: it has made its plans and bound its threads. */
+static void settle(void)
+{
+	const char *text = getenv("SETTLE_S");
+	double end = now_ns() + 1e9 * (text == NULL ? 0 : atof(text));
+
+	do
+		batch_ns(1); /* threads are made */
+	while (now_ns() < end);
+}
+
 /* ---- all variants, in turn -------------------------------------------------------------------------------- */
 
 static void set_variant(char *assignments)
@@ -147,7 +158,7 @@ int main(int argc, char **argv)
 {
 	if (argc > 2)
 		return compare(argv[0], atoi(argv[1]), argc - 2 < VARIANTS ? argc - 2 : VARIANTS, argv + 2);
-	batch_ns(1); /* threads are made, and what a tool does once is done */
+	settle();
 	printf("%.1f %.1f %.1f\n", least_ns(parallel_ns), least_ns(serialized_ns), least_ns(barrier_ns));
 	return 0;
 }

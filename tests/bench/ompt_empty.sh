@@ -1,7 +1,8 @@
 #!/bin/sh
 # Nanoseconds of an empty parallel region without a tool, with an empty one, with the plugin on a machine
-# of one node (which it leaves at once), and with the plugin at work. The libnsched inside only answers, so
-# that the last is the plugin's own cost. ROUNDS in the environment: more are quieter (20).
+# of one node (which it leaves at once), and with the plugin at work: with a libnsched inside that only answers
+# (the plugin's own cost), and with the real one, which finds two nodes in files and in a topology made up, one CPU
+# each, and has settled. ROUNDS in the environment: more are quieter (20).
 . "${srcdir:-.}/tests/tools/harness.sh"
 
 # Aims, from the design: nothing on one node, and at most so many ns a region above an empty tool with the
@@ -13,11 +14,29 @@ above_empty_ns=60
 
 empty=$(built tests/bench/ompt_empty_tool.so)
 plugin=$(built tests/plugin/fake_ompt.so)
+
+# The machine of two nodes, and the plugin beside the core that sees it
+settle_s=2
+real=$work/real
+mkdir -p "$real" "$work/root/proc/self"
+printf 'Cpus_allowed_list:\t0-1\nMems_allowed_list:\t0-1\n' >"$work/root/proc/self/status"
+for node in 0 1; do
+	mkdir -p "$work/root/sys/devices/system/node/node$node"
+	echo $node >"$work/root/sys/devices/system/node/node$node/cpulist"
+done
+echo 0-1 >"$work/root/sys/devices/system/node/online"
+cp "$(built libnsched_ompt.so)" "$real/libnsched_ompt.so" || exit 99
+cp "$(built tests/bench/core_on_files.so)" "$real/libnsched.so.0" || exit 99
+cd "$work" || exit 99
 "$build/tests/bench/ompt_empty" "${ROUNDS:-20}" \
 	none=OMP_TOOL=disabled \
 	"empty=OMP_TOOL_LIBRARIES=$empty" \
 	"one_node=OMP_TOOL_LIBRARIES=$plugin,FAKE_WORTHWHILE=0" \
-	"active=OMP_TOOL_LIBRARIES=$plugin,FAKE_WORTHWHILE=1,FAKE_RECORD=0" >"$work/figures" || exit 99
+	"active=OMP_TOOL_LIBRARIES=$plugin,FAKE_WORTHWHILE=1,FAKE_RECORD=0" \
+	"real=OMP_TOOL_LIBRARIES=$real/libnsched_ompt.so,LD_LIBRARY_PATH=$real,HWLOC_SYNTHETIC=node:2 pu:1,SETTLE_S=$settle_s,NSCHED_REPORT=$work/report" >"$work/figures" || exit 99
+
+grep -E '^  (ran|nodes|bound)|^[^ ]*sched' "$work/report" || { echo 'FAIL: the real core was not at work'; exit 1; }
+grep -q '^  ran .* active' "$work/report" || { echo 'FAIL: the real core stood aside'; exit 1; }
 
 awk -v percent=$one_node_percent -v above=$above_empty_ns '
 	BEGIN { split("none one_node empty active", name); said["none"] = "no tool"; said["empty"] = "an empty tool"
@@ -39,5 +58,8 @@ awk -v percent=$one_node_percent -v above=$above_empty_ns '
 			printf "native: serialized region, %s: %.1f ns\n", said[name[i]], serialized[name[i]]
 			printf "native: barrier, %s: %.1f ns\n", said[name[i]], barrier[name[i]]
 		}
-		exit node > percent || region > 2 * above
+		real = parallel["real"] - parallel["empty"]
+		printf "real core: %+.1f ns above an empty tool (aim: %d), %+.1f ns serialized\n", real, above,
+			serialized["real"] - serialized["empty"]
+		exit node > percent || region > 2 * above || real > 2 * above
 	}' "$work/figures"

@@ -1,14 +1,30 @@
 # What a user gets, measured: `make check-live`. One after the other, since they measure; some minutes.
-live_tests = tests/live/one-node tests/live/no-syscall tests/live/perf-bench tests/live/main-job tests/live/doctor tests/live/sandbox tests/live/ranks tests/live/two-hosts
+live_tests = tests/live/one-node tests/live/no-syscall tests/live/no-syscall-libomp tests/live/perf-bench tests/live/main-job tests/live/doctor tests/live/sandbox tests/live/ranks tests/live/two-hosts
 check_PROGRAMS += tests/live/crossed
 tests_live_crossed_SOURCES = tests/live/crossed.c
 tests_live_crossed_LDADD = -lpthread
 EXTRA_DIST += $(live_tests) tests/live/doctor-inside tests/live/run-all tests/live/box.sh tests/live/figures.sh
 EXTRA_DIST += tests/ranks/team.c tests/ranks/jam.c tests/ranks/pairs.c tests/ranks/abort.c tests/ranks/ends.sh
 
-check-live: all $(omp_examples) tests/plugin/test_nosyscall_core tests/tools/refuse tests/live/crossed
+check-live: all $(omp_examples) tests/plugin/test_nosyscall_core tests/tools/refuse tests/live/crossed $(live_omp)
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_tests)
 .PHONY: check-live
+
+# What no-syscall-libomp runs
+EXTRA_LTLIBRARIES += tests/live/trap_tool.la
+tests_live_trap_tool_la_SOURCES = tests/live/trap_tool.c
+tests_live_trap_tool_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/ompt_plugin
+tests_live_trap_tool_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_live_trap_tool_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_live_trap_tool_la_LIBADD = -ldl
+EXTRA_DIST += tests/live/small_regions.c
+MOSTLYCLEANFILES += tests/live/small_regions
+if HAVE_LIBOMP
+live_omp = tests/live/small_regions tests/live/trap_tool.la
+endif
+tests/live/small_regions: tests/live/small_regions.c
+	$(AM_V_at)$(MKDIR_P) tests/live
+	$(example_v) $(OMP_CC) $(EXAMPLE_CFLAGS) $(srcdir)/tests/live/small_regions.c -o $@
 
 clean-local:
 	rm -rf tests/live/results tests/live/*.log tests/live/*.trs

@@ -55,7 +55,7 @@ static void visit(struct nsched_thread *t, const void *key, uint64_t ns, uint64_
 	region_end(&t->regions);
 	if (r) {                                             /* as if it had taken so long */
 		uint64_t timed = atomic_load(&r->timed);
-		atomic_store(&r->timed_ns, timed * ns);
+		atomic_store(&r->timed_ticks, timed * ns);
 	}
 }
 
