@@ -201,7 +201,7 @@ typedef struct nsched_call_count {
 /* Who counts the messages of this process: the MPI plugin. `size` is set to
  * sizeof(nsched_exchange_source_t); all texts and functions must stay valid until the source is
  * taken away or the process ends. */
-typedef struct nsched_exchange_source {
+typedef struct {
 	size_t size;
 	const char *library;   /* "Open MPI 4.1.4" */
 	int32_t rank, ranks;   /* this one, and how many the job has; -1 and 0 where that is not known */

@@ -8,6 +8,7 @@
 
 /* Every source there is, best first, whatever the options say; a test holds it against source.h. */
 static const struct source_ops *const sources[] = {
+	&source_mem,
 	&source_clock_perf,
 	&source_clock_timer,
 	&source_faults,

@@ -57,7 +57,7 @@ static inline void matrix_add(int32_t rank, uint64_t bytes, uint64_t messages)
 	matrix_count(&cell->messages, messages);
 }
 
-/* As `sent` of struct nsched_exchange_source. */
+/* As `sent` of nsched_exchange_source_t. */
 size_t matrix_read(void *unused, int32_t from, nsched_exchange_t *peers, size_t most);
 
 #endif

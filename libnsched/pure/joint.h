@@ -2,6 +2,7 @@
  *
  *   joint_threads.c   threads on nodes, for memory as it lies
  *   joint_memory.c    chunks on nodes, for threads as they run
+ *   joint_talks.c     threads that talk to each other, drawn together
  *   joint_build.c     another beginning: threads with their memory, put down one after the other
  *
  * All lower one figure, joint_total: what memory costs, what sharing cores costs, and for each thing that is moved what its
@@ -41,6 +42,9 @@ int joint_threads(struct joint *joint);
 
 /* One look at every chunk that may have a better place by now: did any move? */
 bool joint_memory(struct joint *joint);
+
+/* Draws threads together that talk to each other: did any move? */
+bool joint_talks(struct joint *joint);
 
 /* Puts all threads down anew, with the memory that they alone use; groups of threads that share memory as one, if
  * `groups` is not NULL. 0 or -ENOMEM. */

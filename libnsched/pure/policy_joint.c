@@ -200,6 +200,7 @@ static int decide_draft(struct draft *d, float *thread_price, float *chunk_price
 	memcpy(j.cores, d->load.cores, sizeof j.cores);
 	find_prices(&j, thread_price, chunk_price);
 	int ret = search_all(&j);
+	if (!ret && joint_talks(&j)) joint_memory(&j);
 	d->after = j.e;
 	if (ret) return ret;
 	explain_threads(d);

@@ -7,7 +7,7 @@ program test
 
   type(c_ptr) :: config, handle, thread
   type(nsched_stats_t) :: stats
-  character(len=120) :: text, value
+  character(len=250) :: text, value
   character(len=16) :: name
   real(c_double), target :: memory(4096)
   integer :: failed, code
