@@ -61,6 +61,14 @@ static void join(struct part *p, int node)
 	neighbours_take_part(&p->neighbours);
 }
 
+static void leave(struct part *p)
+{
+	neighbours_leave(&p->neighbours);
+	situation_free(&p->situation);
+	for (unsigned b = 0; b < REGISTRY_THREADS / REGISTRY_BLOCK; b++) free(p->registry->block[b]);
+	free(p->registry);
+}
+
 /* A step, at which everything is due. */
 static enum neighbours_mode step(struct part *p)
 {
@@ -97,6 +105,7 @@ START_TEST(nobody_else)
 	join(&p, 0);
 	ck_assert_ptr_null(p.neighbours.board);
 	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
+	leave(&p);
 	give_board();
 	join(&p, 0);
 	ck_assert_ptr_nonnull(p.neighbours.board);
@@ -104,6 +113,7 @@ START_TEST(nobody_else)
 	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
 	neighbours_leave(&p.neighbours);
 	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
+	leave(&p);
 }
 END_TEST
 
@@ -176,7 +186,7 @@ START_TEST(two_and_one)
 	end(&c);
 	ck_assert(reaches(&p, NEIGHBOURS_ALONE));
 	ck_assert_uint_eq(p.neighbours.together, 1);
-	neighbours_leave(&p.neighbours);
+	leave(&p);
 }
 END_TEST
 
@@ -213,7 +223,8 @@ START_TEST(take_over)
 	ck_assert_uint_eq(p.neighbours.totals.taken_over, 1);
 	ck_assert_uint_eq(p.neighbours.together, 2);
 	end(&c);
-	neighbours_leave(&p.neighbours);
+	board_leave(look.neighbours.board, false);
+	leave(&p);
 }
 END_TEST
 
@@ -235,7 +246,7 @@ START_TEST(forked)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(board_own(p.neighbours.board), 0);
-	neighbours_leave(&p.neighbours);
+	leave(&p);
 }
 END_TEST
 
