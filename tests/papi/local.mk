@@ -1,9 +1,12 @@
 # Counters by the real PAPI library, with software-defined events.
 if HAVE_CHECK
 if HAVE_PAPI
-papi_tests = tests/papi/test_papi tests/papi/test_counter_events
-check_PROGRAMS += $(papi_tests)
-TESTS += $(papi_tests)
+check_PROGRAMS += tests/papi/test_papi tests/papi/test_counter_events
+TESTS += tests/papi/test_counter_events
+# PAPI 7 itself leaks, and the threads that read for themselves race with the stubs of the hands
+if !SANITIZED
+TESTS += tests/papi/test_papi
+endif
 EXTRA_LTLIBRARIES += tests/papi/fake_papi.la
 tests_papi_fake_papi_la_SOURCES = tests/papi/fake_papi.c
 tests_papi_fake_papi_la_LDFLAGS = $(plugin_module_flags)
