@@ -176,10 +176,28 @@ static void sync_region(int kind, int endpoint, ompt_data_t *parallel, ompt_data
 	THROUGH(OMPT_SYNC_REGION, ompt_sync_region_t, kind, endpoint, parallel, task, code);
 }
 
+static void dependences(ompt_data_t *task, const ompt_dependence_t *list, int count)
+{
+	THROUGH(OMPT_DEPENDENCES, void (*)(ompt_data_t *, const ompt_dependence_t *, int), task, list, count);
+}
+
+static void task_schedule(ompt_data_t *prior, int status, ompt_data_t *next)
+{
+	THROUGH(OMPT_TASK_SCHEDULE, void (*)(ompt_data_t *, int, ompt_data_t *), prior, status, next);
+}
+
+static void dispatch(ompt_data_t *parallel, ompt_data_t *task, int kind, ompt_data_t instance)
+{
+	THROUGH(OMPT_DISPATCH, void (*)(ompt_data_t *, ompt_data_t *, int, ompt_data_t), parallel, task, kind, instance);
+}
+
 static const struct {
 	int event;
 	ompt_callback_t callback;
 } trampolines[] = {
+	{ OMPT_DEPENDENCES, (ompt_callback_t)dependences },
+	{ OMPT_TASK_SCHEDULE, (ompt_callback_t)task_schedule },
+	{ OMPT_DISPATCH, (ompt_callback_t)dispatch },
 	{ OMPT_THREAD_END, (ompt_callback_t)thread_end },
 	{ OMPT_PARALLEL_BEGIN, (ompt_callback_t)parallel_begin },
 	{ OMPT_PARALLEL_END, (ompt_callback_t)parallel_end },
