@@ -1,5 +1,6 @@
 #include "pure/homes.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "pure/balance.h"
@@ -64,9 +65,30 @@ void homes_balance(struct draft *d, const int16_t *home)
 	balance_steal(d, &taste, "stolen by an emptier node");
 }
 
-void homes_cost(const struct estimate *placement, const int16_t *home, struct policy_cost *cost)
+int homes_decide(const struct homes_rule *rule, const struct policy_ops *policy, const struct situation *s,
+                 const struct policy_rules *rules, struct plan *plan)
 {
+	struct draft d;
+	int16_t *home = rule->find(s);
+	int ret = home ? draft_begin(&d, s, rules) : -ENOMEM;
+	if (!ret) {
+		balance_new(&d, "new: to the least loaded node");
+		homes_balance(&d, home);
+		if (rule->memory) rule->memory(&d, home);
+		draft_hold(&d, "hold where it was placed");
+		ret = draft_end(&d, policy, plan);
+	}
+	free(home);
+	return ret;
+}
+
+int homes_cost(const struct homes_rule *rule, const struct estimate *placement, struct policy_cost *cost)
+{
+	int16_t *home = rule->find(placement->situation);
+	if (!home) return -ENOMEM;
 	balance_cost(placement, cost);
 	for (unsigned t = 0; t < placement->situation->n_threads; t++)
 		cost->memory += home[t] >= 0 && placement->thread_node[t] >= 0 && placement->thread_node[t] != home[t];
+	free(home);
+	return 0;
 }

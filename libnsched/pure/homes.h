@@ -13,7 +13,16 @@ double *homes_resident(const struct situation *situation);
  * are away from home anyhow. */
 void homes_balance(struct draft *draft, const int16_t *home);
 
-/* Unevenness first; then how many threads are away from home. */
-void homes_cost(const struct estimate *placement, const int16_t *home, struct policy_cost *cost);
+/* What differs between the two: the home of each thread, for homes_balance (NULL without memory; to be freed), and what
+ * becomes of memory once the threads have their places, or NULL: it stays. */
+struct homes_rule {
+	int16_t *(*find)(const struct situation *situation);
+	void (*memory)(struct draft *draft, const int16_t *home);
+};
+
+/* policy_ops' decide and cost for such a rule. The cost: unevenness first; then how many threads are away from home. */
+int homes_decide(const struct homes_rule *rule, const struct policy_ops *policy, const struct situation *situation,
+                 const struct policy_rules *rules, struct plan *plan);
+int homes_cost(const struct homes_rule *rule, const struct estimate *placement, struct policy_cost *cost);
 
 #endif

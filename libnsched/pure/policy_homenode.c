@@ -6,10 +6,8 @@
  *
  * Not to be had in user space: allocating a thread's memory on its home wherever it runs (set_mempolicy is a thread's own,
  * and the program's). Done instead: memory that it alone uses, and that was never moved, is moved home. */
-#include <errno.h>
 #include <stdlib.h>
 
-#include "pure/balance.h"
 #include "pure/homes.h"
 #include "pure/pure.h"
 
@@ -32,29 +30,16 @@ static void memory_home(struct draft *d, const int16_t *home)
 	}
 }
 
+static const struct homes_rule rule = { find_homes, memory_home };
+
 static int decide(const struct situation *s, const struct policy_rules *rules, struct plan *plan)
 {
-	struct draft d;
-	int16_t *home = find_homes(s);
-	int ret = home ? draft_begin(&d, s, rules) : -ENOMEM;
-	if (!ret) {
-		balance_new(&d, "new: to the least loaded node");
-		homes_balance(&d, home);
-		memory_home(&d, home);
-		draft_hold(&d, "hold where it was placed");
-		ret = draft_end(&d, &policy_homenode, plan);
-	}
-	free(home);
-	return ret;
+	return homes_decide(&rule, &policy_homenode, s, rules, plan);
 }
 
 static int cost(const struct estimate *placement, struct policy_cost *cost)
 {
-	int16_t *home = find_homes(placement->situation);
-	if (!home) return -ENOMEM;
-	homes_cost(placement, home, cost);
-	free(home);
-	return 0;
+	return homes_cost(&rule, placement, cost);
 }
 
 const struct policy_ops policy_homenode = { .name = "homenode", .decide = decide, .cost = cost };

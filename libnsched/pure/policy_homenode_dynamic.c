@@ -7,10 +7,8 @@
  * Not to be had in user space: the kernel's count of each task's pages on each node. Done instead: of the memory that the thread
  * was seen to use lately, where that lies; what several threads use is parted by how much each does. A thread of which
  * no memory is known has its first node as its home. Memory is not moved, since the home is where it is. */
-#include <errno.h>
 #include <stdlib.h>
 
-#include "pure/balance.h"
 #include "pure/homes.h"
 #include "pure/pure.h"
 
@@ -43,28 +41,16 @@ static int16_t *find_homes(const struct situation *s)
 	return home;
 }
 
+static const struct homes_rule rule = { find_homes, NULL };
+
 static int decide(const struct situation *s, const struct policy_rules *rules, struct plan *plan)
 {
-	struct draft d;
-	int16_t *home = find_homes(s);
-	int ret = home ? draft_begin(&d, s, rules) : -ENOMEM;
-	if (!ret) {
-		balance_new(&d, "new: to the least loaded node");
-		homes_balance(&d, home);
-		draft_hold(&d, "hold where it was placed");
-		ret = draft_end(&d, &policy_homenode_dynamic, plan);
-	}
-	free(home);
-	return ret;
+	return homes_decide(&rule, &policy_homenode_dynamic, s, rules, plan);
 }
 
 static int cost(const struct estimate *placement, struct policy_cost *cost)
 {
-	int16_t *home = find_homes(placement->situation);
-	if (!home) return -ENOMEM;
-	homes_cost(placement, home, cost);
-	free(home);
-	return 0;
+	return homes_cost(&rule, placement, cost);
 }
 
 const struct policy_ops policy_homenode_dynamic = { .name = "homenode-dynamic", .decide = decide, .cost = cost };
