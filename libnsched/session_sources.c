@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "pure/evidence_seen.h"
 #include "session.h"
 
 enum {
@@ -148,10 +149,13 @@ static unsigned sample_ns(const struct session *s)
 	return most;
 }
 
+/* What can be paid for, and what is kept: where a sample is dear, a step should rather come soon. */
 static unsigned affordable(const struct session *s)
 {
 	double n = (double)session_credit_ns(s) / CREDIT_PARTS / ((double)s->access_ns + sample_ns(s));
-	return n < POLL_LEAST ? POLL_LEAST : n > POLL_MOST ? POLL_MOST : (unsigned)n;
+	unsigned most = SEEN_EACH * atomic_load(&s->registry->n);
+	if (most > POLL_MOST) most = POLL_MOST;
+	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
 }
 
 /* As many samples as can be taken in, and no more: what is not taken in costs the program's threads a
