@@ -76,7 +76,7 @@ core_root = \
 	libnsched/exchange.c libnsched/exchange.h \
 	libnsched/history.c libnsched/history.h \
 	libnsched/neighbours.c libnsched/neighbours.h \
-	libnsched/session.c libnsched/session.h \
+	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
 	libnsched/session_kernel.c libnsched/session_regions.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \

@@ -93,6 +93,13 @@ struct session_totals {
 	uint64_t touches;           /* uses of memory that threads told of */
 };
 
+/* How often to look. */
+struct session_pace {
+	uint64_t changed_ns;        /* when something changed last */
+	unsigned live;              /* threads at the last step */
+	float local;                /* the local share lately; 0: not known */
+};
+
 struct session {
 	struct nsched_config config;
 	struct machine machine;     /* with the CPUs that all processes of the job may use together */
@@ -129,6 +136,8 @@ struct session {
 	struct { uint64_t addr; uint32_t thread; float weight; } probe[SESSION_PROBES];
 	unsigned n_probes;
 	uint64_t probes_seen;
+	float local;                /* share of them that were to the thread's own node; -1: not known */
+	struct session_pace pace;
 
 	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
 	float access_ns;            /* what taking in one access costs, measured */
@@ -203,6 +212,10 @@ uint64_t session_now_ms(const struct session *session);
 /* CPU time that watching may still take, in ns: the option's share of the program's CPU time, and what
  * a start is allowed, less what it took so far. */
 int64_t session_credit_ns(const struct session *session);
+
+/* Times that the interval is doubled, since nothing changes; and after a step, whether something did. */
+unsigned session_calm(const struct session *session);
+void session_pace(struct session *session, const struct session_totals *before);
 void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);

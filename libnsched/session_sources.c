@@ -8,10 +8,10 @@ enum {
 	POLL_MOST = 16384,           /* accesses taken from a source in one step: 2 to 5 ms of decoding at the worst */
 	POLL_LEAST = 64,             /* and at the least, however dear they are: something has to be seen */
 	CREDIT_PARTS = 4,            /* a step spends no more than one part in so many of what may be spent */
-	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind */
+	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind; while nothing changes, a part of it */
 	FLOOD_LOST = 8,              /* times as many lost as taken in, at that rate: whatever this is, it is not sampling... */
 	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps */
-	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon */
+	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon; less where nothing changes */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
@@ -154,21 +154,26 @@ static unsigned sample_ns(const struct session *s)
 static unsigned affordable(const struct session *s)
 {
 	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + sample_ns(s);
-	double n = (credit < POLL_NS ? credit : POLL_NS) / each;
+	double longest = POLL_NS >> session_calm(s), n = (credit < longest ? credit : longest) / each;
 	unsigned most = SEEN_EACH * atomic_load(&s->registry->n);
 	if (most > POLL_MOST) most = POLL_MOST;
 	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
+}
+
+static uint64_t period_longest(const struct session *s)
+{
+	return (uint64_t)PERIOD_LONGEST_NS << session_calm(s);
 }
 
 /* As many samples as can be taken in, and no more: what is not taken in costs the program's threads a
  * signal for nothing. */
 static void adjust_period(struct session *s, unsigned seen, unsigned most)
 {
-	uint64_t wanted = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
+	uint64_t wanted = s->config.sample_hz ? (1000000000ull / s->config.sample_hz) << session_calm(s) : 0;
 	if (!s->period_ns || !wanted || !seen) return;
 	double period = (double)s->period_ns * seen / most;
 	if (period < (double)wanted) period = (double)wanted;
-	if (period > PERIOD_LONGEST_NS) period = PERIOD_LONGEST_NS;
+	if (period > (double)period_longest(s)) period = (double)period_longest(s);
 	double change = period / (double)s->period_ns;
 	if (change < PERIOD_CHANGE && change > 1 / PERIOD_CHANGE) return;
 	s->period_ns = (uint64_t)period;
@@ -183,7 +188,7 @@ struct taken {
 /* One that can't be slowed down, and of which next to nothing can be taken in, only costs. */
 static void watch_flood(struct session *s, struct session_source *src, const struct taken *taken)
 {
-	bool flood = s->period_ns >= PERIOD_LONGEST_NS / 2 && taken->lost > FLOOD_LOST * (taken->samples + 1);
+	bool flood = s->period_ns >= period_longest(s) / 2 && taken->lost > FLOOD_LOST * (taken->samples + 1);
 	src->flooded = flood ? src->flooded + 1 : 0;
 	if (src->flooded < FLOOD_STEPS) return;
 	snprintf(src->why, sizeof src->why, "stopped: more samples came than could be taken in, at the lowest rate");
