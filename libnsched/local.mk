@@ -49,7 +49,7 @@ core_pure = \
 	libnsched/pure/policy_autonuma.c libnsched/pure/policy_adaptive.c \
 	libnsched/pure/policy_reconciled.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
-	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c \
+	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c libnsched/pure/team_plan.c \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
