@@ -162,14 +162,14 @@ static bool is_better(const struct choice *c, const struct choice *than, double 
 static int choose(struct search *search, struct slot_plan *out)
 {
 	struct choice *c = search->choice;
-	enum way best = THREADS;
+	enum way best = WHOLE;
 	memcpy(c[THREADS].home, search->was, search->s->n_threads * sizeof *search->was);
 	int ret = try_policy(search, &c[THREADS]);
 	if (!ret) ret = try_homes(search, WHOLE, &c[WHOLE]);
 	if (!ret && search->s->n_talks) ret = try_homes(search, ANEW, &c[ANEW]);
 	if (ret) return ret;
-	if (is_better(&c[WHOLE], &c[THREADS], TOGETHER_WORTH)) best = WHOLE;
-	if (is_better(&c[ANEW], &c[best], ANEW_WORTH)) best = ANEW;
+	if (is_better(&c[ANEW], &c[WHOLE], ANEW_WORTH)) best = ANEW;
+	if (!is_better(&c[best], &c[THREADS], TOGETHER_WORTH)) best = THREADS;
 	give_orders(search, &c[best], c[best == THREADS ? WHOLE : THREADS].home, out);
 	return 0;
 }
