@@ -96,7 +96,7 @@ noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
 libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
+libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la
