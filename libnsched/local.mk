@@ -49,7 +49,7 @@ core_pure = \
 	libnsched/pure/policy_autonuma.c libnsched/pure/policy_adaptive.c \
 	libnsched/pure/policy_reconciled.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
-	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c \
+	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c libnsched/pure/team_plan.c \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
@@ -96,7 +96,7 @@ noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
 libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
+libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la

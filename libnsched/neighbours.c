@@ -12,6 +12,8 @@ enum {
 	EXCHANGE_MS = 200,     /* between two looks at the others: a view is some 10 KiB, and has to be checked */
 	PLAN_MS = 500,         /* between two plans */
 	BEAT_MS = 10000,       /* without a sign of life for so long, a planner is passed over: steps are at most 2 s apart, but a machine may be slow */
+	JOIN_MS = 1000,        /* a newcomer with others beside it plans nothing by itself for so long: they are about to show what they do,
+	                        * and what each moves alone is in the others' way, and dear to take back */
 	WAIT_MS = 5000,        /* for a plan that knows us; after it we plan alone, until one does */
 };
 
@@ -204,9 +206,20 @@ static bool has_orders_for(const struct slot_plan *plan, unsigned slot)
 	return false;
 }
 
+/* Is anybody there who plans with us, or will: another rank, or a process that may use the same CPUs? */
+static bool has_company(const struct neighbours *n, unsigned own)
+{
+	struct board_head head;
+	for (unsigned slot = 0; slot < board_slots(n->board); slot++) {
+		if (slot == own || board_read_head(n->board, slot, &head, NULL)) continue;
+		if (head.local_rank != BOARD_NO_RANK || (head.flags & BOARD_PLANS && mask_equal(&head.ceiling, &n->ceiling))) return true;
+	}
+	return false;
+}
+
 static enum neighbours_mode mode_of(struct neighbours *n, unsigned own, bool have_plan, uint64_t now_ns)
 {
-	if (have_plan && n->plan->alone) return NEIGHBOURS_ALONE;
+	if (have_plan && n->plan->alone) return now_ns - n->joined_ns < JOIN_MS * MS && has_company(n, own) ? NEIGHBOURS_WAIT : NEIGHBOURS_ALONE;
 	if (have_plan && has_orders_for(n->plan, own)) return NEIGHBOURS_TOGETHER;
 	/* none of our threads does anything that counts: nothing to be told, and nothing to decide */
 	if (have_plan && !n->view->n_threads) return NEIGHBOURS_WAIT;
@@ -222,6 +235,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 	board_beat(n->board, now_ns);
 	if (n->exchanged_ns && now_ns - n->exchanged_ns < EXCHANGE_MS * MS) return n->mode;
 	n->exchanged_ns = now_ns;
+	if (!n->joined_ns) n->joined_ns = now_ns;
 	write_view(n, s, registry, may_bind);
 	unsigned leader = find_leader(n, (unsigned)own, now_ns);
 	bool have_plan = true;

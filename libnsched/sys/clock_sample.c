@@ -26,6 +26,8 @@ int clock_samples_open(struct clock_samples *samples, char why[SOURCE_WHY])
 	err = operand_open(&operand_code_self, &samples->decoder);
 	if (err == -ENOTSUP)
 		snprintf(why, SOURCE_WHY, "no operand decoder for this architecture");
+	else if (err == -ELIBACC)
+		snprintf(why, SOURCE_WHY, "Capstone can't be loaded: install it (Debian: libcapstone4)");
 	else if (err)
 		snprintf(why, SOURCE_WHY, "no operand decoder: %s", strerror(-err));
 	return err;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "operand_cache.h"
+#include "operand_capstone.h"
 #include "operand_trace.h"
 #include "operand_use.h"
 
@@ -28,13 +29,15 @@ int operand_open(const struct operand_code *code, struct operand_decoder **decod
 		return -ENOMEM;
 	d->code = *code;
 	d->arch = &operand_arch_native;
-	d->arch_state = d->arch->open();
+	bool missing = REGS_KNOWN && !capstone_load();
+
+	d->arch_state = missing ? NULL : d->arch->open();
 	d->cache = cache_create();
 	d->scratch = range_scratch_create();
 	d->trace = trace_create();
 	d->recipe = malloc(sizeof(*d->recipe) + RECIPE_FORMS * sizeof(struct form));
 	if (!d->arch_state || !d->cache || !d->scratch || !d->trace || !d->recipe) {
-		int err = d->arch_state || REGS_KNOWN ? -ENOMEM : -ENOTSUP;
+		int err = missing ? -ELIBACC : d->arch_state || REGS_KNOWN ? -ENOMEM : -ENOTSUP;
 
 		operand_close(d);
 		return err;

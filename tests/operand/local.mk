@@ -20,7 +20,7 @@ operand_tests = tests/unit/test_operand tests/unit/test_operand_cache tests/unit
   tests/unit/test_ring tests/unit/test_source
 check_PROGRAMS += $(operand_tests)
 TESTS += $(operand_tests)
-operand_test_libs = tests/operand/libsources.a $(CAPSTONE_LIBS) $(CHECK_LIBS) -lpthread
+operand_test_libs = tests/operand/libsources.a $(CAPSTONE_LIBS) $(CHECK_LIBS) -lpthread -ldl
 
 tests_unit_test_operand_SOURCES = tests/unit/test_operand.c
 tests_unit_test_operand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

@@ -108,6 +108,41 @@ START_TEST(what_stands_stays)
 }
 END_TEST
 
+/* Each has a node, but half of its memory lies on another's, and copying is dear: threads could change places and save that. They don't,
+ * or the next plan would bring them back. */
+START_TEST(processes_are_not_torn)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		add_member();
+		view[i].page_move_ns = 300000;
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, (int)i);
+			view[i].thread[t].bound = _i == 1;
+			add_memory(i, t, (int)(t ? i ^ 1 : i), 100, 0.005f);
+		}
+	}
+	decide();
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned t = 0; t < 2; t++) ck_assert_int_eq(ordered(i, t), (int)i);
+}
+END_TEST
+
+/* Two whole processes on one node, and others free: one of them goes. */
+START_TEST(nobody_queues_for_being_whole)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		add_member();
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, 1);
+			view[i].thread[t].bound = 1;
+			add_memory(i, t, 1, 100, 0.005f);
+		}
+	}
+	decide();
+	ck_assert_uint_eq(threads_ordered_to(1), 2);
+}
+END_TEST
+
 /* Two processes that were each bound over two nodes, by themselves, are sorted out. */
 START_TEST(torn_processes_are_joined)
 {
@@ -170,6 +205,28 @@ START_TEST(those_who_talk_are_together)
 		int there = ordered(b, 0) < 0 ? (int)(b % 4) : ordered(b, 0);
 		ck_assert_msg(here == there, "rank %u on %d, rank %u on %d", a, here, b, there);
 	}
+}
+END_TEST
+
+/* The same for ranks of several threads, which go as they are: nodes of four CPUs have room for two of them. */
+START_TEST(teams_who_talk_are_together)
+{
+	machine_free(&machine);
+	made_machine(&machine, 4, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		add_member();
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, (int)i);
+			view[i].thread[t].bound = 1;
+			add_memory(i, t, (int)i, 64, 0.0005f);
+		}
+	}
+	for (unsigned a = 0; a < 4; a++) talks(a, 3 - a, 20ull << 30);
+	decide();
+	for (unsigned i = 0; i < 4; i++) ck_assert_int_eq(ordered(i, 0), ordered(i, 1));
+	ck_assert_int_eq(ordered(0, 0), ordered(3, 0));
+	ck_assert_int_eq(ordered(1, 0), ordered(2, 0));
+	ck_assert_int_ne(ordered(0, 0), ordered(1, 0));
 }
 END_TEST
 
@@ -281,9 +338,12 @@ static void add(TCase *tcase)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, each_process_has_a_node);
 	tcase_add_test(tcase, what_stands_stays);
+	tcase_add_loop_test(tcase, processes_are_not_torn, 0, 2);
+	tcase_add_test(tcase, nobody_queues_for_being_whole);
 	tcase_add_test(tcase, torn_processes_are_joined);
 	tcase_add_test(tcase, good_places_are_not_given_up);
 	tcase_add_loop_test(tcase, those_who_talk_are_together, 0, 3);
+	tcase_add_test(tcase, teams_who_talk_are_together);
 	tcase_add_test(tcase, others_are_in_the_way);
 	tcase_add_test(tcase, nothing_known);
 	tcase_add_test(tcase, condensed);
