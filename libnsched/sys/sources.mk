@@ -21,7 +21,7 @@ OPERAND_FILES = \
   libnsched/sys/operand_insn.h libnsched/sys/operand_x86.h \
   libnsched/sys/operand_x86.c libnsched/sys/operand_x86_effect.c \
   libnsched/sys/operand_x86_vex.c libnsched/sys/operand_x86_outline.c \
-  libnsched/sys/operand_arm64.h libnsched/sys/operand_arm64.c libnsched/sys/operand_arm64_effect.c \
+  libnsched/sys/operand_arm64.h libnsched/sys/operand_arm64.c libnsched/sys/operand_arm64_effect.c libnsched/sys/operand_arm64_newer.c \
   libnsched/sys/operand_recipe.h libnsched/sys/operand_recipe.c \
   libnsched/sys/operand_state.h libnsched/sys/operand_state.c \
   libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \

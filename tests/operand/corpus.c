@@ -21,7 +21,8 @@ static const char ARCH[] = "arm64";
 static const char ARCH[] = "x86";
 #endif
 
-enum { LINE_MOST = 1 << 16, PIECES_MOST = 1024, FUNCTIONS_MOST = 512, WORDS_MOST = 8192, NAME_MOST = 64 };
+enum { LINE_MOST = 1 << 16, PIECES_MOST = 1024, FUNCTIONS_MOST = 512, WORDS_MOST = 8192, NAME_MOST = 64,
+       NOISE = 50000 };
 
 /* What is recorded of a build. */
 static struct {
@@ -302,10 +303,37 @@ static void take_line(char *line)
 		broken(line);
 }
 
+/* Bytes that are no code, or cut off: whatever comes of it, nothing breaks. */
+static void decode_noise(void)
+{
+	void *arch = operand_arch_native.open();
+	uint64_t noise = 88172645463325252u;
+
+	for (unsigned i = 0; arch && i < NOISE; i++) {
+		struct outline outline;
+		struct insn insn;
+		uint8_t bytes[16];
+
+		for (unsigned k = 0; k < sizeof(bytes); k += sizeof(noise)) {
+			noise ^= noise << 13;
+			noise ^= noise >> 7;
+			noise ^= noise << 17;
+			memcpy(bytes + k, &noise, sizeof(noise));
+		}
+		(void)operand_arch_native.outline(arch, bytes, i % (sizeof(bytes) + 1), &outline);
+		if (operand_arch_native.decode(arch, bytes, i % (sizeof(bytes) + 1), noise, &insn) && insn.mems > INSN_MEMS)
+			broken("noise with too many operands");
+	}
+	if (arch)
+		operand_arch_native.close(arch);
+}
+
 int main(void)
 {
 	static char line[LINE_MOST];
 	double base;
+
+	decode_noise();
 
 	data_create(&data, CORPUS_ELEMENTS, CORPUS_START);
 	while (fgets(line, sizeof(line), stdin))
