@@ -25,7 +25,10 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->hands_state = setup->hands_state;
 	s->registry = setup->registry;
 	s->ranges = setup->ranges;
-	s->scan_threads = setup->scan_threads;
+	s->eyes = setup->eyes;
+	s->eyes_state = setup->eyes_state;
+	s->witness = setup->witness;
+	s->witness_state = setup->witness_state;
 	s->page_move_ns = PAGE_MOVE_NS;
 	s->policy = policy_find(config_choice(&s->config, OPTION_policy, name));
 	s->neighbours = setup->neighbours;
@@ -49,6 +52,7 @@ int session_init(struct session *s, const struct session_setup *setup)
 	session_start_sources(s, setup->sources);
 	session_start_counters(s, setup->counters);
 	session_start_kernel(s);
+	if (s->witness) s->witness->end(s->witness_state);
 	return 0;
 }
 
@@ -94,10 +98,11 @@ static void change_mode(struct session *s, enum neighbours_mode mode)
 	if (s->situation.machine == machine) return;
 	s->situation.machine = machine;
 	binding_use(&s->binding, machine);
-	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
 		struct nsched_thread *t = registry_at(s->registry, i);
-		int bound = atomic_load(&t->bound);
-		if (bound >= 0 && !machine->node[bound].n_cpus) binding_release(&s->binding, t);
+		if (t->seen.bound < 0 || machine->node[t->seen.bound].n_cpus) continue;
+		binding_release(&s->binding, t);
+		session_bound(s, t, 0);
 	}
 }
 
@@ -106,8 +111,11 @@ static int decide(struct session *s)
 {
 	bool bind = s->config.bind == BIND_NODE;
 	struct policy_rules rules = { .threads = bind, .pages = s->config.move_pages };
-	if (s->neighbours)
-		change_mode(s, neighbours_exchange(s->neighbours, &s->situation, &s->machine, s->registry, s->policy, bind, s->last_ns));
+	if (s->neighbours) {
+		enum neighbours_mode mode = neighbours_exchange(s->neighbours, &s->situation, &s->machine, s->registry, s->policy, bind, s->last_ns);
+		if (s->witness) s->witness->neighbours(s->witness_state, s->neighbours, &mode);
+		change_mode(s, mode);
+	}
 	if (s->mode == NEIGHBOURS_WAIT) return 0;
 	if (s->mode == NEIGHBOURS_ALONE) return policy_decide(s->policy, &s->situation, &rules, &s->plan);
 	rules.threads = false;
@@ -134,13 +142,14 @@ static int decide_and_apply(struct session *s, uint64_t passed_ns)
 	s->totals.held.cooldown += held.cooldown;
 	s->totals.held.reversal += held.reversal;
 	s->totals.held.budget += held.budget;
+	if (s->witness) s->witness->plan(s->witness_state, &s->situation, &s->plan);
 	uint64_t cpu = s->clock->own_cpu_ns(s->clock_state);
 	ret = session_apply(s);
 	s->totals.moving_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - cpu;
 	return ret;
 }
 
-int session_step(struct session *s)
+static int step(struct session *s)
 {
 	uint64_t now = s->clock->now_ns(s->clock_state), cpu = s->clock->own_cpu_ns(s->clock_state);
 	uint64_t passed_ns = now - s->last_ns;
@@ -148,7 +157,8 @@ int session_step(struct session *s)
 	s->last_ns = now;
 	atomic_fetch_add(&s->registry->step, 1);
 	s->totals.steps++;
-	session_update_threads(s, passed_ns);
+	session_look_for_threads(s, passed_ns);
+	session_update_threads(s);
 	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_take_touches(s);
@@ -166,5 +176,13 @@ int session_step(struct session *s)
 	cpu = s->clock->own_cpu_ns(s->clock_state) - cpu;
 	s->totals.own_cpu_ns += cpu;
 	s->fixed_ns = cpu - poll_cpu - (s->totals.moving_cpu_ns - moving_cpu);
+	return ret;
+}
+
+int session_step(struct session *s)
+{
+	if (s->witness) s->witness->begin(s->witness_state);
+	int ret = step(s);
+	if (s->witness) s->witness->end(s->witness_state);
 	return ret;
 }

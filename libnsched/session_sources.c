@@ -35,7 +35,7 @@ static const struct source_ops *better(const struct session *s, const struct sou
 
 static void start(struct session *s, struct session_source *src)
 {
-	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns };
+	struct source_setup setup = { .max_threads = REGISTRY_THREADS, .period_ns = s->period_ns, .self = src->ops };
 	uint64_t begin = s->clock->now_ns(s->clock_state);
 	src->why[0] = 0;
 	int ret = src->ops->start(&setup, &src->state, src->why);
@@ -198,11 +198,12 @@ static void watch_flood(struct session *s, struct session_source *src, const str
 /* Takes in what one source has: what came of it, and what that cost is charged. The number taken in. */
 static unsigned poll_source(struct session *s, struct session_source *src, const struct sink *sink, unsigned most, struct taken *all)
 {
-	struct source_counts before = src->counts;
+	struct source_counts before = src->polled;
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 	int ret = src->ops->poll(src->state, sink, most);
 	src->own_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - begin;
 	count(src);
+	src->polled = src->counts;
 	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost };
 	s->totals.sampled_ns += (taken.samples + taken.lost) * src->ops->sample_ns;
 	all->samples += taken.samples;

@@ -42,6 +42,7 @@ struct source_counts {
 struct source_setup {
 	uint64_t period_ns;    /* wanted time between two samples of one thread's CPU time */
 	unsigned max_threads;  /* numbers given to thread_add are below this */
+	const struct source_ops *self; /* the source that is started; for those that are made at run time */
 };
 
 enum { SOURCE_WHY = 120 };   /* room for the reason why a source is off */
