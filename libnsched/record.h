@@ -15,7 +15,7 @@ enum { RECORD_VERSION = 1, RECORD_MAGIC_BYTES = 16, RECORD_LINE_SHIFT = 6 };
 
 enum record_event {
 	RECORD_START = 1,      /* version of nsched (text); options as pairs of texts, "" behind the last; enum record_flag; ticks a second;
-	                          sources: number, and of each its name, sample_ns and the place of the one it stands in for (from 1; 0: none);
+	                          sources: number, and of each its name, enum record_hook, sample_ns and the place of the one it stands in for (from 1; 0: none);
 	                          the machine; the CPUs of the process */
 	RECORD_NOW,            /* clock: [ns] */
 	RECORD_OWN,            /* CPU time of the stepping thread: [ns] */
@@ -48,6 +48,7 @@ enum record_event {
 };
 
 enum record_flag { RECORD_EYES = 1, RECORD_COUNTERS = 2, RECORD_TEAM = 4, RECORD_ANONYMOUS = 8 };
+enum record_hook { RECORD_HAS_ADD = 1, RECORD_HAS_POLL = 2, RECORD_HAS_COUNTS = 4 };
 enum record_counter { RECORD_BY_ITSELF = 1, RECORD_DEMAND = 2, RECORD_NAMED = 4 };
 enum record_move { RECORD_MOVE_PAGES = 1, RECORD_MOVE_AGAIN = 2 };
 

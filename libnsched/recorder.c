@@ -65,7 +65,9 @@ static void end_step(void *state)
 	struct recorder *r = state;
 	if (!recorder_writes(r)) return;
 	atomic_store_explicit(&r->stepper, 0, memory_order_relaxed);
+	uint64_t begin = r->clock->own_cpu_ns(r->clock_state);
 	give_out(r);
+	r->own_cpu_ns += r->clock->own_cpu_ns(r->clock_state) - begin;
 }
 
 static bool grow_seen(struct recorder *r, uint32_t n)
@@ -268,6 +270,7 @@ static void put_sources(struct recorder *r)
 		unsigned k = 0;
 		while (better && k < r->n_sources && &r->source[k].ops != better) k++;
 		tape_put_text(&r->tape, o->name);
+		tape_put_byte(&r->tape, (o->thread_add ? RECORD_HAS_ADD : 0) | (o->poll ? RECORD_HAS_POLL : 0) | (o->counts ? RECORD_HAS_COUNTS : 0));
 		tape_put(&r->tape, o->sample_ns);
 		tape_put(&r->tape, better ? k + 1 : 0);
 	}

@@ -30,6 +30,7 @@ struct recorder {
 	bool anonymous;
 	_Atomic uintptr_t stepper;       /* the thread that steps just now; 0: none */
 	uint64_t steps, flushed_ns;
+	uint64_t own_cpu_ns;             /* that packing and writing took; noting is a part of the steps' own */
 
 	const struct clock_ops *clock;
 	void *clock_state;

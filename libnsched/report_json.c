@@ -154,7 +154,8 @@ static json_t *sent(struct exchange *exchange)
 static void add_record(json_t *root, const struct report *r)
 {
 	if (!r->recorder || !r->config->record[0]) return;
-	json_object_set_new(root, "record", json_pack("{s:s, s:I, s:s}", "file", r->config->record, "bytes", (json_int_t)recorder_bytes(r->recorder),
+	json_object_set_new(root, "record", json_pack("{s:s, s:I, s:I, s:s}", "file", r->config->record, "bytes", (json_int_t)recorder_bytes(r->recorder),
+	                                              "own_cpu_us", (json_int_t)(r->recorder->own_cpu_ns / 1000),
 	                                              "ended_early", r->recorder->why));
 }
 

@@ -298,9 +298,18 @@ static void get_options(struct player *p)
 	p->config.report[0] = p->config.record[0] = 0;
 }
 
+/* Those that stand in for others are looked up one after the other: not in a circle. */
+static void check_sources(struct player *p)
+{
+	for (unsigned i = 0; i < p->n_sources; i++) {
+		const struct source_ops *o = p->sources[i];
+		for (unsigned k = 0; o && k <= p->n_sources; k++) o = o->stands_in_for;
+		if (o) tape_fail(p->in, "sources that stand in for each other");
+	}
+}
+
 static void get_sources(struct player *p)
 {
-	uint64_t better[SESSION_SOURCES] = { 0 };
 	unsigned n = (unsigned)tape_get_below(p->in, SESSION_SOURCES + 1, "sources");
 	for (unsigned i = 0; i < n; i++) {
 		struct player_source *s = &p->source[i];
@@ -308,12 +317,17 @@ static void get_sources(struct player *p)
 		s->ops = player_source_ops;
 		s->ops.name = s->name;
 		tape_get_text(p->in, s->name, sizeof s->name);
+		unsigned hooks = tape_get_byte(p->in);
+		if (!(hooks & RECORD_HAS_ADD)) s->ops.thread_add = NULL;
+		if (!(hooks & RECORD_HAS_POLL)) s->ops.poll = NULL;
+		if (!(hooks & RECORD_HAS_COUNTS)) s->ops.counts = NULL;
 		s->ops.sample_ns = (unsigned)tape_get_below(p->in, UINT32_MAX, "a sample's price");
-		better[i] = tape_get_below(p->in, (uint64_t)i + 1, "a source that is better");   /* those come first */
-		if (better[i]) s->ops.stands_in_for = &p->source[better[i] - 1].ops;
+		uint64_t better = tape_get_below(p->in, (uint64_t)n + 1, "a source that is better");
+		if (better) s->ops.stands_in_for = &p->source[better - 1].ops;
 		p->sources[i] = &s->ops;
 	}
 	p->n_sources = n;
+	check_sources(p);
 }
 
 static void get_latencies(struct player *p, struct machine *m, unsigned node, unsigned n_nodes)
