@@ -11,7 +11,7 @@
 
 enum {
 	WAIT_MOST_MS = 2000,      /* so that a change is seen within three seconds however dear steps are */
-	CALM_NS = 1000000000,     /* nothing changed for so long: half as often; twice as long: a quarter... */
+	CALM_NS = 500000000,      /* nothing changed for so long: half as often; twice as long: a quarter... */
 	CALM_MOST = 3,            /* ...and an eighth at the least: 0.8 s, at the default */
 	FEW_PAGES = 64,           /* moves of less than one in so many of the pages that are used are tidying, no change */
 	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */

@@ -182,7 +182,7 @@ static void adjust_period(struct session *s, unsigned seen, unsigned most)
 }
 
 struct taken {
-	uint64_t samples, lost;
+	uint64_t samples, lost, decode_ns;
 };
 
 /* One that can't be slowed down, and of which next to nothing can be taken in, only costs. */
@@ -204,12 +204,14 @@ static unsigned poll_source(struct session *s, struct session_source *src, const
 	src->own_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - begin;
 	count(src);
 	src->polled = src->counts;
-	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost };
+	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost,
+	                       .decode_ns = src->counts.decode_ns - before.decode_ns };
 	s->totals.sampled_ns += (taken.samples + taken.lost) * src->ops->sample_ns;
 	all->samples += taken.samples;
 	all->lost += taken.lost;
+	all->decode_ns += taken.decode_ns;
 	if (ret < 0) {
-		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
+		source_lost(ret, src->why);
 		stop(src);
 		return 0;
 	}
@@ -240,7 +242,8 @@ uint64_t session_poll_sources(struct session *s)
 		if (src->on && src->ops->poll) taken += poll_source(s, src, &sink, most, &all);
 	}
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
-	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)cost / (float)taken - s->access_ns);
+	uint64_t each_time = cost > all.decode_ns ? cost - all.decode_ns : 0; /* code is decoded once */
+	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)each_time / (float)taken - s->access_ns);
 	s->priced |= taken > 0;   /* the first measurement is worth more than the guess before it */
 	settle(s, most, all.samples, all.lost);
 	return cost;

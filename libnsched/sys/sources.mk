@@ -1,7 +1,7 @@
 # The sources of evidence and what they are made of; part of libnsched (libnsched/local.mk). They need
 # $(CAPSTONE_CFLAGS), and load Capstone when they decode the first instruction; nothing else.
 SOURCES_FILES = \
-  libnsched/sys/source.h \
+  libnsched/sys/source.h libnsched/sys/source.c \
   $(OPERAND_FILES) \
   libnsched/sys/ring.h libnsched/sys/ring.c \
   libnsched/sys/pick.h libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
