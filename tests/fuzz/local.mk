@@ -29,18 +29,18 @@ TESTS += tests/fuzz/corpora
 fuzz_sources = $(addprefix $(top_srcdir)/,$(filter %.c,$(core_pure) $(core_sys) $(core_root) $(libnsched_board_la_SOURCES) $(libnsched_config_la_SOURCES) \
 	$(libnsched_sim_la_SOURCES) $(libnsched_replay_la_SOURCES)))
 fuzz_flags = -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -std=gnu11 $(DEFS) -D_GNU_SOURCE= -I$(top_srcdir)/include \
-	-I$(top_srcdir)/libnsched -I$(top_srcdir)/sim -I$(top_srcdir)/replay -I. $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS) $(papi_cppflags) \
-	$(zstd_cppflags) -DNSCHED_WORKLOADS='"$(pkgdatadir)/workloads"'
+	-I$(top_srcdir) -I$(top_srcdir)/libnsched -I$(top_srcdir)/sim -I$(top_srcdir)/replay -I. $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS) $(papi_cppflags) \
+	$(zstd_cppflags) -DNSCHED_WORKLOADS=\"$(pkgdatadir)/workloads\"
 CLEANFILES += $(addprefix tests/fuzz/fuzz-,$(fuzz_targets))
 .PHONY: $(addprefix fuzz-,$(fuzz_targets))
 $(addprefix tests/fuzz/fuzz-,$(fuzz_targets)): tests/fuzz/fuzz-%: tests/fuzz/fuzz_%.c tests/fuzz/libfuzz.a
 	clang $(fuzz_flags) $< tests/fuzz/libfuzz.a $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) -lpthread -ldl -lm -o $@
 tests/fuzz/libfuzz.a: $(fuzz_sources)
 	@$(MKDIR_P) tests/fuzz/objects
-	rm -f $@ tests/fuzz/objects/*
-	cd tests/fuzz/objects && echo $(abspath $(sort $(fuzz_sources))) | tr ' ' '\n' | \
-		xargs -P 2 -n 1 sh -c 'clang $(subst -I$(top_srcdir),-I$(abs_top_srcdir),$(subst -fsanitize=fuzzer,-fsanitize=fuzzer-no-link,$(subst -I. ,-I$(abs_top_builddir) ,$(fuzz_flags)))) \
-		-c "$$1" -o "$$(echo "$$1" | tr / _).o"' sh
+	cd tests/fuzz/objects && echo $(abspath $(sort $(fuzz_sources))) | tr ' ' '\n' | xargs -P 2 -n 1 sh -c 'o=$$(echo "$$1" | tr / _).o; test "$$o" -nt "$$1" || \
+		clang $(subst -I$(top_srcdir),-I$(abs_top_srcdir),$(subst -fsanitize=fuzzer,-fsanitize=fuzzer-no-link,$(subst -I. ,-I$(abs_top_builddir) ,$(fuzz_flags)))) \
+		-c "$$1" -o "$$o"' sh
+	rm -f $@
 	ar rcs $@ tests/fuzz/objects/*.o
 MOSTLYCLEANFILES += tests/fuzz/libfuzz.a
 $(addprefix fuzz-,$(fuzz_targets)): fuzz-%: tests/fuzz/fuzz-%
