@@ -57,7 +57,7 @@ uint64_t session_wait_ms(const struct session *s)
 static unsigned count_live(const struct session *s)
 {
 	unsigned live = 0;
-	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) live += atomic_load(&registry_at(s->registry, i)->state) == THREAD_LIVE;
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
 	return live;
 }
 

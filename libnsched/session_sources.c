@@ -155,7 +155,7 @@ static unsigned affordable(const struct session *s)
 {
 	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + sample_ns(s);
 	double longest = POLL_NS >> session_calm(s), n = (credit < longest ? credit : longest) / each;
-	unsigned most = SEEN_EACH * atomic_load(&s->registry->n);
+	unsigned most = SEEN_EACH * s->registry->seen_n;
 	if (most > POLL_MOST) most = POLL_MOST;
 	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
 }
