@@ -159,14 +159,14 @@ static int step(struct session *s)
 	s->totals.steps++;
 	session_look_for_threads(s, passed_ns);
 	session_update_threads(s);
-	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
+	uint64_t poll_cpu = session_poll_sources(s, passed_ns), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_take_touches(s);
 	session_read_counters(s);
 	session_read_kernel(s);
 	session_add_hints(s, seen_ns);
 	evidence_learn(s->evidence);
-	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
+	evidence_age(s->evidence, passed_ns, seen_ns, session_half_life_ns(s));
 	session_locate(s);
 	session_count_local(s);
 	int ret = session_view(s);

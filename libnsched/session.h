@@ -150,6 +150,9 @@ struct session {
 	struct session_pace pace;
 
 	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
+	uint64_t sampled_step;      /* in which the last sample came, 0 before the first */
+	float hints_per_ns;         /* faults of the kernel's sampling, all threads */
+	unsigned hints;             /* those of this step */
 	float access_ns;            /* what taking in one access costs, measured */
 	bool priced;                /* it was: until then it is a guess */
 	float seen;                 /* share of the samples of this step that were taken in; 1 without any */
@@ -232,7 +235,8 @@ void session_pace(struct session *session, const struct session_totals *before);
 void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
-uint64_t session_poll_sources(struct session *session);
+uint64_t session_poll_sources(struct session *session, uint64_t passed_ns);
+uint64_t session_half_life_ns(const struct session *session);
 void session_start_counters(struct session *session, const struct counter_ops *ops);
 void session_stop_counters(struct session *session);
 void session_read_counters(struct session *session);

@@ -12,9 +12,14 @@ enum {
 	FLOOD_LOST = 8,              /* times as many lost as taken in, at that rate: whatever this is, it is not sampling... */
 	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps */
 	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon; less where nothing changes */
+	HINTS_OUTLIVE = 16,          /* times as long as samples count, where they are all that is seen: half a minute */
+	SAMPLED_STEPS = 50,          /* steps for which a program counts as sampled after its last sample */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
+#define HINTED_SHARE 0.5f            /* of a thread's time is taken to go to memory, where only its faults are known */
+#define HINT_NS 250000.0f            /* a fault's weight at the most: a tick of evidence, so that 20 pages of a chunk say whose it is */
+#define HINTS_OVER_NS 5e9f           /* their rate is a mean over about so long */
 #define LEARN_RATE 0.3f              /* weight of a new measurement of that price */
 #define PERIOD_CHANGE 1.3            /* the period is changed by no less than this factor: it costs a system call a thread */
 
@@ -133,11 +138,45 @@ static void remember_probe(struct session *s, const struct access *a)
 	s->probe[k].weight = a->weight_ns;
 }
 
+static bool only_hints(const struct session *s)
+{
+	bool sampled = s->sampled_step && s->totals.steps - s->sampled_step < SAMPLED_STEPS;
+	return s->kernel.balances && !sampled;
+}
+
+/* Hinting faults come more and more rarely, up to a minute from one to the next, where the kernel finds all well. */
+uint64_t session_half_life_ns(const struct session *s)
+{
+	return s->config.half_life_ms * 1000000 * (only_hints(s) ? HINTS_OUTLIVE : 1);
+}
+
+/* Where the kernel's hinting faults are all that is seen, they stand for the time that threads are taken to spend on
+ * memory: they say whose a page is, not how much it is used. (A page that is seen for the first time has been touched
+ * before, most likely: where the kernel balances, the two can't be told apart.) */
+static float weight_of(struct session *s, const struct access *a)
+{
+	if (a->kind == ACCESS_SAMPLE) s->sampled_step = s->totals.steps;
+	if (!only_hints(s)) return a->weight_ns;
+	s->hints++;
+	float threads = s->situation.n_threads ? (float)s->situation.n_threads : 1;
+	float each = s->hints_per_ns > 0 ? HINTED_SHARE * threads / s->hints_per_ns : HINT_NS;
+	return each < HINT_NS ? each : HINT_NS;
+}
+
+/* The rate over some passes of the kernel over the program's memory, which come once a second or more rarely. */
+static void count_hints(struct session *s, uint64_t passed_ns)
+{
+	float part = (float)passed_ns / HINTS_OVER_NS;
+	if (part > 1) part = 1;
+	if (passed_ns) s->hints_per_ns += part * ((float)s->hints / (float)passed_ns - s->hints_per_ns);
+	s->hints = 0;
+}
+
 static void put(void *arg, const struct access *a)
 {
 	struct session *s = arg;
 	s->totals.samples++;
-	evidence_add(s->evidence, a->thread, a->addr, a->weight_ns);
+	evidence_add(s->evidence, a->thread, a->addr, weight_of(s, a));
 	if (a->kind != ACCESS_FIRST_TOUCH) remember_probe(s, a);
 }
 
@@ -229,7 +268,7 @@ static void settle(struct session *s, unsigned most, uint64_t samples, uint64_t 
 }
 
 /* The CPU time that it took. */
-uint64_t session_poll_sources(struct session *s)
+uint64_t session_poll_sources(struct session *s, uint64_t passed_ns)
 {
 	struct sink sink = { put, s };
 	unsigned most = affordable(s), taken = 0;
@@ -246,5 +285,6 @@ uint64_t session_poll_sources(struct session *s)
 	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)each_time / (float)taken - s->access_ns);
 	s->priced |= taken > 0;   /* the first measurement is worth more than the guess before it */
 	settle(s, most, all.samples, all.lost);
+	count_hints(s, passed_ns);
 	return cost;
 }

@@ -37,6 +37,7 @@ static struct {
 	cpu_set_t all;
 	double seconds, hot_s, cold_s;
 	unsigned end_node;
+	long begin_cpu;
 	volatile uint64_t sum;
 } work;
 
@@ -111,6 +112,7 @@ static void *worker(void *arg)
 	double begin = now();
 	bool lap = access(MARK, F_OK) == 0;
 
+	sit_on_cpu(work.begin_cpu); /* it stays there when it may leave: nobody else wants that CPU */
 	sit_on(&work.all);
 	if (nsched_thread_register(work.nsched, &thread))
 		fail("nsched_thread_register");
@@ -141,14 +143,15 @@ int main(int argc, char **argv)
 	sit_on_cpu(atol(argv[3]));
 	cold_node = node_of_thread();
 	work.cold = filled(COLD_BYTES);
-	sit_on_cpu(atol(argv[2]));
+	work.begin_cpu = atol(argv[2]);
+	sit_on_cpu(work.begin_cpu);
 	hot_node = node_of_thread();
 	work.hot = filled(HOT_BYTES);
+	sit_on(&work.all); /* what nsched takes for the process's CPUs */
 	if (nsched_open(NULL, &work.nsched) || nsched_start(work.nsched))
 		fail("nsched_open");
 	if (pthread_create(&thread, NULL, worker, NULL))
 		fail("pthread_create");
-	sit_on(&work.all);
 	pthread_join(thread, NULL);
 	printf("small loop on node %u: %.0f %% of the time; array on node %u; the thread ends on node %u\n", hot_node,
 	       100 * work.hot_s / (work.hot_s + work.cold_s), cold_node, work.end_node);
