@@ -11,7 +11,8 @@
 /* Whole processes on a node are taken even where the estimate finds scattered threads better by this
  * much: what a process's threads share (caches, the heap, code, all that no sample has hit) is in no estimate. */
 #define TOGETHER_WORTH 1.05
-/* All processes are put down anew only where that is better by this much: what is seen differs from look to look. */
+/* All processes are put down anew only where that is better by this much, and what they hand to each other, too, for which alone it is
+ * done: what is seen differs from look to look. */
 #define ANEW_WORTH 0.9
 
 /* Three ways to plan, of which the best is taken. */
@@ -25,7 +26,7 @@ enum way {
 struct choice {
 	struct plan plan;
 	unsigned queued;           /* threads without a CPU */
-	double cost;               /* ns each second, with what the moves take */
+	double cost, talks;        /* ns each second, with what the moves take; and what talks are of it */
 	int16_t *home;             /* of each thread: where it was when the policy was asked */
 	bool *whole;               /* of each thread: it was left there, with all of its process */
 };
@@ -95,6 +96,7 @@ static int judge(const struct situation *s, struct choice *c)
 				estimate_move_chunk(&e, chunk, (unsigned)move->to);
 	}
 	c->cost += estimate_cost(&e);
+	c->talks = estimate_talks(&e);
 	load_of(&load, s, e.thread_node);
 	c->queued = load_queued(&load);
 	estimate_free(&e);
@@ -168,7 +170,7 @@ static int choose(struct search *search, struct slot_plan *out)
 	if (!ret) ret = try_homes(search, WHOLE, &c[WHOLE]);
 	if (!ret && search->s->n_talks) ret = try_homes(search, ANEW, &c[ANEW]);
 	if (ret) return ret;
-	if (is_better(&c[ANEW], &c[WHOLE], ANEW_WORTH)) best = ANEW;
+	if (is_better(&c[ANEW], &c[WHOLE], ANEW_WORTH) && c[ANEW].talks < c[WHOLE].talks * ANEW_WORTH) best = ANEW;
 	if (!is_better(&c[best], &c[THREADS], TOGETHER_WORTH)) best = THREADS;
 	give_orders(search, &c[best], c[best == THREADS ? WHOLE : THREADS].home, out);
 	return 0;
