@@ -79,7 +79,7 @@ struct session_kernel {
 };
 
 /* Pages that others map, too, and the next meeting to move some. */
-struct session_shared_range { uint64_t page; uint32_t pages, failures; };
+struct session_shared_range { uint64_t page; uint32_t pages; };
 struct session_shared {
 	struct session_shared_range range[SESSION_SHARED];
 	unsigned n;
@@ -88,6 +88,8 @@ struct session_shared {
 	bool mine;                  /* we move; else we let go */
 	unsigned to_os;
 	uint64_t next_ns;           /* nothing is asked for before */
+	unsigned next;              /* range that is asked for then, or one behind it */
+	unsigned useless;           /* meetings in a row that moved nothing */
 	unsigned node_os;           /* where our threads were at the last look */
 	uint64_t moved;             /* pages */
 };

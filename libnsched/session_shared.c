@@ -14,11 +14,11 @@
 enum {
 	AHEAD_MS = 2200,       /* a meeting is so far ahead: all look at the board before, and wake in time */
 	BURST_MS = 40,         /* it lasts so long, and where that is too little for */
-	BURST_TRIES = 20,      /* so many tries, on a machine that is slow, longer, */
-	BURST_MOST_MS = 400,   /* up to this; */
+	BURST_TRIES = 50,      /* so many tries, on a machine that is slow, longer, */
+	BURST_MOST_MS = 800,   /* up to this; */
 	PAUSE_US = 200,        /* with so much between two tries: a page is there again as soon as it is used */
 	REST_MS = 2000,        /* between two, */
-	FAILURES = 3,          /* after so many of a range that moved nothing it is left alone, until its users go elsewhere */
+	USELESS = 4,           /* after so many in a row that moved nothing there are no more, until our threads go elsewhere */
 	BATCH = 512,           /* pages */
 	SEGMENTS = 256,        /* a rank maps one of every other on its machine */
 };
@@ -48,7 +48,7 @@ static int own_node(const struct session *s)
 }
 
 /* Moves of a range what is there and elsewhere; how many pages are still elsewhere after it. */
-static unsigned move_range(struct session *s, struct session_shared_range *range, unsigned to_os, bool do_move)
+static unsigned move_range(struct session *s, const struct session_shared_range *range, unsigned to_os, bool do_move)
 {
 	unsigned left = 0;
 	for (uint32_t done = 0; done < range->pages; done += BATCH) {
@@ -61,7 +61,6 @@ static unsigned move_range(struct session *s, struct session_shared_range *range
 			if (status[i] >= 0 && (unsigned)status[i] != to_os) addr[away++] = addr[i];
 		if (away && do_move && !s->hands->move(s->hands_state, addr, away, to_os, status))
 			for (unsigned i = 0; i < away; i++) moved += status[i] >= 0 && (unsigned)status[i] == to_os;
-		if (moved) range->failures = 0;
 		s->totals.moved_pages += moved;
 		s->shared.moved += moved;
 		left += away - moved;
@@ -115,7 +114,6 @@ static void take(struct session *s)
 	for (unsigned i = 0; i < sh->n; i++) {
 		segment[i] = segment_of(&sh->range[i], list, n);
 		if (segment[i] && !is_same(&segment[i]->file, &sh->file)) segment[i] = NULL;
-		if (segment[i]) sh->range[i].failures++;
 	}
 	uint64_t begin_ns = s->clock->now_ns(s->clock_state);
 	if (!exchange_hold(s->exchange, true)) return;
@@ -126,18 +124,20 @@ static void take(struct session *s)
 	} while (left && goes_on(s, begin_ns, ++tries));
 	exchange_hold(s->exchange, false);
 	sh->next_ns = begin_ns + REST_MS * MS;
+	sh->useless = sh->moved > before ? 0 : sh->useless + 1;
 	if (s->config.verbose)
 		log_line("%llu pages that other ranks share moved to node %u; %u did not", (unsigned long long)(sh->moved - before), sh->to_os, left);
 }
 
-/* Is there anything to ask for? The first that lies elsewhere. */
+/* Is there anything to ask for? The next that lies elsewhere. */
 static bool find_wish(struct session *s, unsigned to_os, struct shared_file *file)
 {
 	struct shared_mapping list[SEGMENTS];
 	unsigned n = shared_list(list, SEGMENTS);
-	for (unsigned i = 0; i < s->shared.n; i++) {
-		const struct shared_mapping *segment = segment_of(&s->shared.range[i], list, n);
-		if (!segment || s->shared.range[i].failures >= FAILURES || !move_range(s, &s->shared.range[i], to_os, false)) continue;
+	for (unsigned k = 0; k < s->shared.n; k++) {
+		const struct session_shared_range *range = &s->shared.range[s->shared.next++ % s->shared.n];
+		const struct shared_mapping *segment = segment_of(range, list, n);
+		if (!segment || !move_range(s, range, to_os, false)) continue;
 		*file = segment->file;
 		return true;
 	}
@@ -169,8 +169,7 @@ void session_shared_step(struct session *s)
 	int node = own_node(s);
 	if (node < 0) return;
 	unsigned node_os = s->machine.node[node].os;
-	if (node_os != sh->node_os)
-		for (unsigned i = 0; i < sh->n; i++) sh->range[i].failures = 0;
+	if (node_os != sh->node_os) sh->useless = 0;
 	sh->node_os = node_os;
 	/* of two who have asked each other, the later one comes to the other's meeting */
 	if (neighbours_asked(s->neighbours, node_os, now, &theirs) && (!sh->at_ns || theirs.at_ns < sh->at_ns)) {
@@ -178,7 +177,7 @@ void session_shared_step(struct session *s)
 		sh->mine = false;
 		sh->at_ns = theirs.at_ns;
 		sh->file = (struct shared_file){ theirs.dev, theirs.ino };
-	} else if (!sh->at_ns && sh->n && now >= sh->next_ns) {
+	} else if (!sh->at_ns && sh->n && sh->useless < USELESS && now >= sh->next_ns) {
 		ask(s, node_os, now);
 	}
 }
