@@ -216,10 +216,6 @@ typedef struct {
 	/* Copies up to `most` counts, beginning at the number `from`; calls never made may be left out
 	 * with `calls` 0. Returns as above. May be NULL. */
 	size_t (*calls)(void *context, uint32_t from, nsched_call_count_t *counts, size_t most);
-	/* `on` not 0: memory that the message library shares with other processes must stay mapped from now on until the
-	 * call with 0, which comes within a second; answers 0 where it can't be promised, since the library
-	 * is about to end. From the helper thread only. May be NULL: then that memory stays where it is. */
-	int (*hold)(void *context, int on);
 } nsched_exchange_source_t;
 
 /* Makes the source of this process's messages known; the struct is copied. The report then has what

@@ -58,15 +58,6 @@ size_t exchange_calls(struct exchange *exchange, uint32_t from, nsched_call_coun
 	return n;
 }
 
-bool exchange_hold(struct exchange *exchange, bool on)
-{
-	pthread_mutex_lock(&exchange->lock);
-	const nsched_exchange_source_t *s = &exchange->source;
-	bool held = s->sent && s->hold && s->hold(s->context, on) != 0;
-	pthread_mutex_unlock(&exchange->lock);
-	return held;
-}
-
 bool exchange_counted(struct exchange *exchange)
 {
 	struct exchange_about about;

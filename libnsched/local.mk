@@ -54,7 +54,7 @@ core_pure = \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
 core_sys = \
-	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h libnsched/sys/shared.c libnsched/sys/shared.h \
+	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
@@ -78,7 +78,7 @@ core_root = \
 	libnsched/neighbours.c libnsched/neighbours.h \
 	libnsched/session.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
-	libnsched/session_kernel.c libnsched/session_shared.c libnsched/session_regions.c \
+	libnsched/session_kernel.c libnsched/session_regions.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
 	libnsched/report.c libnsched/report.h \
 	libnsched/report_text.c libnsched/report_exchange.c libnsched/report_json.c

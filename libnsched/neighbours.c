@@ -97,21 +97,6 @@ void neighbours_forked(struct neighbours *n)
 	forget(n);
 }
 
-void neighbours_ask(struct neighbours *n, const struct board_ask *ask)
-{
-	if (!n->board) return;
-	n->head.ask = *ask;
-	board_set_head(n->board, &n->head);
-}
-
-bool neighbours_asked(const struct neighbours *n, unsigned node_os, uint64_t now_ns, struct board_ask *ask)
-{
-	int own = n->board ? board_own(n->board) : -1;
-	for (unsigned slot = 0; own >= 0 && slot < board_slots(n->board); slot++)
-		if ((int)slot != own && board_read_ask(n->board, slot, ask) && ask->at_ns > now_ns && ask->node_os == (int32_t)node_os) return true;
-	return false;
-}
-
 void neighbours_tell_row(struct neighbours *n, const struct slot_row *row)
 {
 	/* no room for it: then messages do not count in the plan */

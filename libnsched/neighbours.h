@@ -48,10 +48,6 @@ void neighbours_leave(struct neighbours *neighbours);
 /* In the child of a fork: the parent's slot is not the child's. */
 void neighbours_forked(struct neighbours *neighbours);
 
-/* Asks the others for shared memory, and what others ask for that is to come to this node, at a time still to come: false if nothing. */
-void neighbours_ask(struct neighbours *neighbours, const struct board_ask *ask);
-bool neighbours_asked(const struct neighbours *neighbours, unsigned node_os, uint64_t now_ns, struct board_ask *ask);
-
 /* This rank's row, for the others. */
 void neighbours_tell_row(struct neighbours *neighbours, const struct slot_row *row);
 

@@ -181,7 +181,6 @@ static void prepare(pid_t self_tid)
 	if (!one.config.dry_run) {
 		neighbours_join(&one.neighbours, &one.allowed);
 		setup.neighbours = &one.neighbours;
-		setup.exchange = &one.exchange;
 	}
 	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &one.allowed);
 	if (ret) {

@@ -35,7 +35,6 @@ int session_init(struct session *s, const struct session_setup *setup)
 	s->page_move_ns = PAGE_MOVE_NS;
 	s->policy = policy_find(config_choice(&s->config, OPTION_policy, name));
 	s->neighbours = setup->neighbours;
-	s->exchange = setup->exchange;
 	int ret = s->policy ? machine_restrict(&s->own, &s->machine, setup->allowed.word, true) : -EINVAL;
 	if (!ret) ret = evidence_init(&s->evidence, (unsigned)s->config.max_chunks, REGISTRY_THREADS);
 	if (ret) {
@@ -82,7 +81,7 @@ uint64_t session_wait_ms(const struct session *s)
 		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
 		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
 	}
-	return session_shared_wait_ms(s, wait);
+	return wait;
 }
 
 void session_stop(struct session *s)
@@ -194,7 +193,6 @@ int session_step(struct session *s)
 	int ret = session_view(s);
 	if (!ret) ret = past_look(&s->past, &s->situation, passed_ns, s->policy->touches);
 	if (!ret) ret = decide_and_apply(s, passed_ns);
-	session_shared_step(s);
 	cpu = s->clock->own_cpu_ns(s->clock_state) - cpu;
 	s->totals.own_cpu_ns += cpu;
 	s->fixed_ns = cpu - poll_cpu - (s->totals.moving_cpu_ns - moving_cpu);

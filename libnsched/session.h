@@ -11,8 +11,7 @@
  *   session_memory.c   where the chunks lie
  *   session_regions.c  what threads tell of regions, loops and tasks
  *   session_view.c     evidence and placement -> situation
- *   session_apply.c    plan -> hands, and what is remembered of it
- *   session_shared.c   pages that other ranks map too: moved when those let go of them */
+ *   session_apply.c    plan -> hands, and what is remembered of it */
 #ifndef NSCHED_SESSION_H
 #define NSCHED_SESSION_H
 
@@ -32,12 +31,10 @@
 #include "sys/actuator.h"
 #include "sys/clock.h"
 #include "sys/counter.h"
-#include "sys/shared.h"
 #include "sys/source.h"
 
 enum {
 	SESSION_SOURCES = 8,
-	SESSION_SHARED = 64,        /* ranges of pages that were refused since others map them */
 	SESSION_PROBES = 256,       /* accesses of a step whose pages are asked for their node, for the local share */
 };
 
@@ -76,22 +73,6 @@ struct session_kernel {
 	float *share;               /* [thread * n_nodes + node]: of the pages that it touched */
 	unsigned next;              /* the thread to be read next */
 	uint64_t reads, moves;      /* threads read; chunks that were moved, and not by us */
-};
-
-/* Pages that others map, too, and the next meeting to move some. */
-struct session_shared_range { uint64_t page; uint32_t pages; };
-struct session_shared {
-	struct session_shared_range range[SESSION_SHARED];
-	unsigned n;
-	uint64_t at_ns;             /* when the meeting is; 0: none */
-	struct shared_file file;
-	bool mine;                  /* we move; else we let go */
-	unsigned to_os;
-	uint64_t next_ns;           /* nothing is asked for before */
-	unsigned next;              /* range that is asked for then, or one behind it */
-	unsigned useless;           /* meetings in a row that moved nothing */
-	unsigned node_os;           /* where our threads were at the last look */
-	uint64_t moved;             /* pages */
 };
 
 /* A leaf of the evidence with users, as collected in this step. */
@@ -156,8 +137,6 @@ struct session {
 
 	struct session_totals totals;
 	unsigned refusals;          /* of move_pages as such, in a row */
-	struct exchange *exchange;  /* NULL, or who counts this process's messages */
-	struct session_shared shared;
 	bool pages_refused;         /* move_pages as such: not tried again */
 	struct history history;
 };
@@ -167,7 +146,6 @@ struct session_setup {
 	struct machine machine;                    /* the session frees it */
 	struct cpu_mask allowed;                   /* the process's own CPUs */
 	struct neighbours *neighbours;             /* NULL: it is planned by itself */
-	struct exchange *exchange;                 /* NULL: it has no messages */
 	const struct clock_ops *clock;
 	void *clock_state;
 	const struct actuator_ops *hands;
@@ -249,8 +227,5 @@ void session_locate(struct session *session);
 void session_count_local(struct session *session);
 int session_view(struct session *session);
 int session_apply(struct session *session);
-void session_shared_remember(struct session *session, uint64_t page, uint32_t pages);
-void session_shared_step(struct session *session);
-uint64_t session_shared_wait_ms(const struct session *session, uint64_t wait_ms);
 
 #endif

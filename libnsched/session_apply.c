@@ -59,7 +59,7 @@ static int apply_thread(struct session *s, const struct move *move)
 }
 
 struct outcome {
-	unsigned moved, failed, fixed, shared;
+	unsigned moved, failed, fixed;
 	uint64_t ns;
 };
 
@@ -108,7 +108,6 @@ static void move_batch(struct session *s, uint64_t page, unsigned n, unsigned mo
 	for (unsigned i = 0; i < k; i++) {
 		if (!ret && status[i] >= 0 && (unsigned)status[i] == to_os) out->moved++;
 		else if (ret || status[i] != -ENOENT) out->failed++;
-		if (!ret && status[i] == -EACCES) out->shared++;
 		if (!ret && (status[i] == -EACCES || status[i] == -EBUSY || status[i] == -EFAULT)) out->fixed++;
 	}
 }
@@ -167,7 +166,6 @@ static int apply_pages(struct session *s, const struct move *move)
 		s->page_move_ns += LEARN_RATE * ((float)out.ns / (float)out.moved - s->page_move_ns);
 	s->totals.moved_pages += out.moved;
 	s->totals.failed_moves += out.failed;
-	if (out.shared) session_shared_remember(s, move->page, range);
 	mark_chunks(s, move, done < range ? done : range, &out, policy);
 	if (!out.moved && !out.failed) return 0;
 	record(s, move, out.moved, out.failed);

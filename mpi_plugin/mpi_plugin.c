@@ -63,30 +63,6 @@ static size_t calls_made(void *unused, uint32_t from, nsched_call_count_t *count
 	return n;
 }
 
-/* Whether the core is busy with memory that the library shares with other ranks. */
-enum { SHARED_FREE, SHARED_HELD, SHARED_GONE };
-static _Atomic int shared_state;
-
-static int hold(void *unused, int on)
-{
-	int from = on ? SHARED_FREE : SHARED_HELD;
-
-	(void)unused;
-	return atomic_compare_exchange_strong(&shared_state, &from, on ? SHARED_HELD : SHARED_FREE);
-}
-
-void plugin_ending(void)
-{
-	enum { TRIES = 10000 };
-	const struct timespec pause = { 0, 100000 };
-	int free = SHARED_FREE;
-
-	for (int i = 0; i < TRIES && !atomic_compare_exchange_strong(&shared_state, &free, SHARED_GONE); i++) {
-		free = SHARED_FREE;
-		nanosleep(&pause, NULL);
-	}
-}
-
 static bool core_start(void)
 {
 	nsched_exchange_source_t source = {
@@ -96,7 +72,6 @@ static bool core_start(void)
 		.ranks = plugin.ranks,
 		.sent = matrix_read,
 		.calls = calls_made,
-		.hold = hold,
 	};
 
 	if (!core_open(&plugin.core, &plugin.handle))

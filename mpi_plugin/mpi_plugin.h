@@ -29,9 +29,6 @@ bool plugin_decide(void);
 /* MPI_Init or MPI_Init_thread is through: the job is known. */
 void plugin_started(void);
 
-/* MPI_Finalize begins: what the library shares with other ranks is left alone from now on. Waits a second at the most, in practice not at all. */
-void plugin_ending(void);
-
 /* The library may have bound threads, if it was allowed to reorder ranks. */
 void plugin_reordered(int reorder);
 

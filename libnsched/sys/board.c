@@ -211,17 +211,6 @@ int board_read_head(const struct board *board, unsigned slot, struct board_head 
 	return -EAGAIN;
 }
 
-bool board_read_ask(const struct board *board, unsigned slot, struct board_ask *ask)
-{
-	if (slot >= board->slots || !atomic_load(&board->cell[slot].owner)) return false;
-	struct board_cell *cell = &board->cell[slot];
-	uint32_t before = atomic_load(&cell->head_seq);
-	fence();
-	*ask = cell->head.ask;
-	fence();
-	return before && !(before & 1) && before == atomic_load(&cell->head_seq);
-}
-
 void board_beat(struct board *board, uint64_t now_ns)
 {
 	int own = board_own(board);

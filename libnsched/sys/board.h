@@ -94,14 +94,6 @@ int board_read_machine(const struct board *board, struct machine *machine);
 
 /* ---- slots ------------------------------------------------------------------------------------------------ */
 
-/* A request to let go of shared memory at some time, so that the asker can move it (sys/shared.h). */
-struct board_ask {
-	uint64_t at_ns;            /* CLOCK_MONOTONIC; 0: none */
-	uint64_t dev, ino;         /* its file */
-	int32_t node_os;           /* where it is to be */
-	uint32_t reserved;
-};
-
 /* The head: small, always there. Written by its owner alone. */
 struct board_head {
 	int32_t local_rank, rank;  /* BOARD_NO_RANK: no rank of the MPI job */
@@ -111,7 +103,6 @@ struct board_head {
 	uint32_t reserved;
 	struct cpu_mask launch;    /* the CPUs that it was given by whoever started it */
 	struct cpu_mask ceiling;   /* those that it may use */
-	struct board_ask ask;
 };
 
 enum board_flag {
@@ -134,9 +125,6 @@ void board_release(struct board *board);
 
 /* The head of a slot whose process lives: 0 and its owner; -ENOENT: nobody there; -EAGAIN: being written. */
 int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner);
-
-/* The ask in the head of a slot that somebody has, or had; false: none can be read. It costs no system call. */
-bool board_read_ask(const struct board *board, unsigned slot, struct board_ask *ask);
 
 /* Signs of life of the own slot, in CLOCK_MONOTONIC ns, and the last one of another's; 0: none yet. */
 void board_beat(struct board *board, uint64_t now_ns);
