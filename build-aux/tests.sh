@@ -66,6 +66,7 @@ run_tests()
 {
 	build_in build-address --enable-werror --enable-sanitizers=address,undefined
 	build_in build-thread --enable-werror --enable-sanitizers=thread
+	if command -v clang >/dev/null; then build_in build-clang --enable-werror CC=clang; fi # its warnings are others
 	find build build-address build-thread -name '*.trs' -delete
 	stage build "Tests and lints" make -C build -k -j "$jobs" check
 	stage build-address "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer" make -C build-address -k -j "$jobs" check

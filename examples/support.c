@@ -93,7 +93,7 @@ double *array_of(size_t numbers)
 		perror("no memory for an array");
 		exit(2);
 	}
-	return (double *)(memory + skip);
+	return (double *)(void *)(memory + skip);
 }
 
 /* move_pages without a target does not move: it tells the node of each page. Not of one that the kernel's

@@ -132,6 +132,7 @@ struct session {
 
 	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
 	float access_ns;            /* what taking in one access costs, measured */
+	bool priced;                /* it was: until then it is a guess */
 	float seen;                 /* share of the samples of this step that were taken in; 1 without any */
 	uint64_t fixed_ns;          /* what the last step cost besides taking in samples and moving */
 

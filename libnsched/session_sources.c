@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "pure/evidence_seen.h"
 #include "session.h"
 
 enum {
@@ -10,6 +11,7 @@ enum {
 	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind */
 	FLOOD_LOST = 8,              /* times as many lost as taken in, at that rate: whatever this is, it is not sampling... */
 	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps */
+	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
@@ -148,10 +150,14 @@ static unsigned sample_ns(const struct session *s)
 	return most;
 }
 
+/* What can be paid for, and what is kept: where a sample is dear, a step should rather come soon. */
 static unsigned affordable(const struct session *s)
 {
-	double n = (double)session_credit_ns(s) / CREDIT_PARTS / ((double)s->access_ns + sample_ns(s));
-	return n < POLL_LEAST ? POLL_LEAST : n > POLL_MOST ? POLL_MOST : (unsigned)n;
+	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + sample_ns(s);
+	double n = (credit < POLL_NS ? credit : POLL_NS) / each;
+	unsigned most = SEEN_EACH * atomic_load(&s->registry->n);
+	if (most > POLL_MOST) most = POLL_MOST;
+	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
 }
 
 /* As many samples as can be taken in, and no more: what is not taken in costs the program's threads a
@@ -228,7 +234,8 @@ uint64_t session_poll_sources(struct session *s)
 		if (src->on && src->ops->poll) taken += poll_source(s, src, &sink, most, &all);
 	}
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
-	if (taken) s->access_ns += LEARN_RATE * ((float)cost / (float)taken - s->access_ns);
+	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)cost / (float)taken - s->access_ns);
+	s->priced |= taken > 0;   /* the first measurement is worth more than the guess before it */
 	settle(s, most, all.samples, all.lost);
 	return cost;
 }

@@ -79,6 +79,16 @@ static unsigned decode(struct clock_samples *samples, const struct regs *regs, e
 	return count;
 }
 
+/* As many as gave so many until now; two each before anything is known: most loops read more than they write. */
+struct pick clock_samples_pick(const struct clock_samples *samples, unsigned all, unsigned most)
+{
+	double each = (double)(samples->accesses + 2) / (double)(samples->counts.samples + 1), keep = (double)most;
+
+	if (each > 1)
+		keep /= each;
+	return (struct pick){ .all = all, .keep = keep < 1 ? 1 : (unsigned)keep };
+}
+
 unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const struct regs *regs, uint64_t weight_ns,
                            const struct sink *sink)
 {
@@ -100,6 +110,7 @@ unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const
 		samples->counts.resolved++;
 	else
 		samples->counts.unresolved++;
+	samples->accesses += count;
 	for (unsigned i = 0; i < count; i++) {
 		struct access access = { addrs[i], thread, (float)weight_ns / (float)count, ACCESS_SAMPLE };
 

@@ -3,6 +3,7 @@
 #define NSCHED_CLOCK_SAMPLE_H
 
 #include "operand.h"
+#include "pick.h"
 #include "source.h"
 
 enum {
@@ -18,6 +19,7 @@ struct clock_samples {
 		float ns;            /* the program's time that was sampled there */
 	} cold[COLD_SLOTS];          /* places that are not decoded yet */
 	struct source_counts counts;
+	uint64_t accesses;           /* that all samples gave */
 };
 
 /* 0, or a negated errno and the reason. */
@@ -26,6 +28,9 @@ void clock_samples_close(struct clock_samples *samples);
 
 /* A poll begins: the next samples are of a new one. */
 void clock_samples_begin(struct clock_samples *samples);
+
+/* Which of so many samples give about `most` accesses. */
+struct pick clock_samples_pick(const struct clock_samples *samples, unsigned all, unsigned most);
 
 /* Decodes a sample and shares its time out among the addresses it gives; returns how many it put, at
  * most OPERAND_MOST. */

@@ -1,4 +1,5 @@
 #include "perf_ring.h"
+#include "pick.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +39,16 @@ bool perf_cursor_next(struct perf_cursor *cursor, union perf_record *record)
 	}
 	cursor->tail = cursor->head;
 	return false;
+}
+
+unsigned perf_cursor_records(const struct perf_cursor *cursor)
+{
+	struct perf_event_header header = { 0 };
+	uint64_t bytes = cursor->head - cursor->tail;
+
+	if (bytes >= sizeof(header))
+		copy_out(cursor, &header, sizeof(header));
+	return header.size >= sizeof(header) ? (unsigned)(bytes / header.size) : 0;
 }
 
 uint64_t perf_record_lost(const union perf_record *record)
@@ -226,6 +237,29 @@ void perf_rings_remove(struct perf_rings *rings, unsigned thread)
 {
 	if (thread < rings->end)
 		perf_ring_close(&rings->ring[thread]);
+}
+
+unsigned perf_rings_poll(struct perf_rings *rings, unsigned most, unsigned least,
+                         unsigned (*poll)(void *arg, unsigned thread, unsigned most), void *arg)
+{
+	unsigned open = 0, put = 0, turn = rings->end ? (rings->turn + 1) % rings->end : 0;
+
+	for (unsigned i = 0; i < rings->end; i++)
+		open += rings->ring[i].page != NULL;
+	for (unsigned i = 0; i < rings->end; i++) {
+		unsigned thread = (rings->turn + i) % rings->end, share;
+
+		if (!rings->ring[thread].page)
+			continue;
+		share = pick_share(most - put, open--, least);
+		if (!share) {
+			turn = thread;
+			break;
+		}
+		put += poll(arg, thread, share);
+	}
+	rings->turn = turn;
+	return put;
 }
 
 void perf_rings_set_period(struct perf_rings *rings, uint64_t period)

@@ -36,6 +36,9 @@ union perf_record {
  * be trusted. Records longer than PERF_RECORD_MOST are skipped. */
 bool perf_cursor_next(struct perf_cursor *cursor, union perf_record *record);
 
+/* Records up to the head, if all are as long as the next. */
+unsigned perf_cursor_records(const struct perf_cursor *cursor);
+
 /* The number of lost samples that a record tells of; 0 for other kinds. */
 uint64_t perf_record_lost(const union perf_record *record);
 
@@ -88,7 +91,7 @@ struct perf_rings {
 	struct perf_ring *ring; /* by thread number */
 	unsigned most;
 	unsigned end;           /* numbers in use are below this */
-	unsigned turn;          /* where the next poll begins, so that all get a share of `most` accesses */
+	unsigned turn;          /* where the next poll begins: all come first in turn */
 };
 
 int perf_rings_create(struct perf_rings *rings, unsigned most);
@@ -97,6 +100,11 @@ void perf_rings_forked(struct perf_rings *rings); /* frees too */
 int perf_rings_add(struct perf_rings *rings, const struct perf_event_attr *attr, unsigned thread, pid_t tid);
 void perf_rings_remove(struct perf_rings *rings, unsigned thread);
 void perf_rings_set_period(struct perf_rings *rings, uint64_t period);
+
+/* Calls `poll` for each open ring with its part of `most` accesses, `least` or more; it returns how many it took. Where not all can
+ * have their part, the others come first the next time. The sum. */
+unsigned perf_rings_poll(struct perf_rings *rings, unsigned most, unsigned least,
+                         unsigned (*poll)(void *arg, unsigned thread, unsigned most), void *arg);
 
 /* The reason of a refusal in words, for `why`. */
 const char *perf_refusal(int err);

@@ -52,6 +52,11 @@ bool ring_take(struct ring *ring, struct ring_sample *sample)
 	return true;
 }
 
+uint32_t ring_count(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->head, memory_order_acquire) - atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
 uint32_t ring_take_lost(struct ring *ring)
 {
 	return atomic_exchange_explicit(&ring->lost, 0, memory_order_relaxed);

@@ -43,6 +43,9 @@ void ring_leave(struct ring *ring, const struct ring_sample *filled);
 /* The consumer's side: the oldest sample; false if there is none. */
 bool ring_take(struct ring *ring, struct ring_sample *sample);
 
+/* How many there are to take. */
+uint32_t ring_count(const struct ring *ring);
+
 /* Samples lost since the last call. */
 uint32_t ring_take_lost(struct ring *ring);
 

@@ -7,6 +7,7 @@
 
 #include "clock_sample.h"
 #include "perf_ring.h"
+#include "pick.h"
 #include "source.h"
 
 enum {
@@ -137,19 +138,30 @@ static void clock_perf_thread_remove(void *state, unsigned thread)
 	perf_rings_remove(&s->rings, thread);
 }
 
-static unsigned poll_ring(struct clock_perf *s, unsigned thread, const struct sink *sink, unsigned most)
+struct take {
+	struct clock_perf *s;
+	const struct sink *sink;
+};
+
+static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
 {
+	struct clock_perf *s = ((struct take *)arg)->s;
 	struct perf_ring *ring = &s->rings.ring[thread];
 	struct perf_cursor cursor = perf_ring_begin(ring);
+	struct pick pick = clock_samples_pick(&s->samples, perf_cursor_records(&cursor), most);
 	union perf_record record;
 	unsigned put = 0;
 
-	while (put + OPERAND_MOST <= most && perf_cursor_next(&cursor, &record)) {
+	while (perf_cursor_next(&cursor, &record)) {
 		struct regs regs;
 
 		s->samples.counts.lost += perf_record_lost(&record);
-		if (sample_regs(&record, &regs))
-			put += clock_samples_put(&s->samples, thread, &regs, period_in_force(s->period_ns), sink);
+		if (!sample_regs(&record, &regs))
+			continue;
+		if (pick_next(&pick) && put + OPERAND_MOST <= most)
+			put += clock_samples_put(&s->samples, thread, &regs, period_in_force(s->period_ns), ((struct take *)arg)->sink);
+		else
+			s->samples.counts.lost++;
 	}
 	perf_ring_read(ring, &cursor);
 	return put;
@@ -158,18 +170,10 @@ static unsigned poll_ring(struct clock_perf *s, unsigned thread, const struct si
 static int clock_perf_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct clock_perf *s = state;
-	unsigned end = s->rings.end;
-	unsigned put = 0;
+	struct take take = { s, sink };
 
 	clock_samples_begin(&s->samples);
-	for (unsigned i = 0; i < end; i++) {
-		unsigned thread = (s->rings.turn + i) % end;
-
-		if (s->rings.ring[thread].page)
-			put += poll_ring(s, thread, sink, most - put);
-	}
-	s->rings.turn = end ? (s->rings.turn + 1) % end : 0;
-	return (int)put;
+	return (int)perf_rings_poll(&s->rings, most, OPERAND_MOST, poll_ring, &take);
 }
 
 static void clock_perf_set_period(void *state, uint64_t period_ns)

@@ -16,6 +16,7 @@
 
 #include "clock_sample.h"
 #include "ring.h"
+#include "pick.h"
 #include "source.h"
 
 enum {
@@ -293,11 +294,16 @@ static void clock_timer_thread_remove(void *state, unsigned thread)
 static unsigned poll_ring(struct clock_timer *s, unsigned thread, const struct sink *sink, unsigned most)
 {
 	struct ring *ring = s->thread[thread].ring;
+	struct pick pick = clock_samples_pick(&s->samples, ring_count(ring), most);
 	struct ring_sample sample;
 	unsigned put = 0;
 
-	while (put + OPERAND_MOST <= most && ring_take(ring, &sample))
-		put += clock_samples_put(&s->samples, thread, &sample.regs, s->period_ns * sample.periods, sink);
+	while (ring_take(ring, &sample)) {
+		if (pick_next(&pick) && put + OPERAND_MOST <= most)
+			put += clock_samples_put(&s->samples, thread, &sample.regs, s->period_ns * sample.periods, sink);
+		else
+			s->samples.counts.lost++;
+	}
 	s->samples.counts.lost += ring_take_lost(ring);
 	return put;
 }
@@ -305,20 +311,28 @@ static unsigned poll_ring(struct clock_timer *s, unsigned thread, const struct s
 static int clock_timer_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct clock_timer *s = state;
-	unsigned put = 0;
+	unsigned open = 0, put = 0, turn = s->end ? (s->turn + 1) % s->end : 0;
 
 	if (!handler_is_ours()) { /* the program has installed its own since: leave it alone at once */
 		unwatch_all(s);
 		return -EBUSY;
 	}
 	clock_samples_begin(&s->samples);
+	for (unsigned i = 0; i < s->end; i++)
+		open += s->thread[i].ring != NULL;
 	for (unsigned i = 0; i < s->end; i++) {
-		unsigned thread = (s->turn + i) % s->end;
+		unsigned thread = (s->turn + i) % s->end, share;
 
-		if (s->thread[thread].ring)
-			put += poll_ring(s, thread, sink, most - put);
+		if (!s->thread[thread].ring)
+			continue;
+		share = pick_share(most - put, open--, OPERAND_MOST);
+		if (!share) { /* it and the others come first the next time */
+			turn = thread;
+			break;
+		}
+		put += poll_ring(s, thread, sink, share);
 	}
-	s->turn = s->end ? (s->turn + 1) % s->end : 0;
+	s->turn = turn;
 	return (int)put;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "perf_ring.h"
+#include "pick.h"
 #include "source.h"
 
 enum {
@@ -242,18 +243,33 @@ static unsigned put_fault(struct faults *s, unsigned thread, uint64_t addr, cons
 	return 1;
 }
 
-static unsigned poll_ring(struct faults *s, unsigned thread, const struct sink *sink, unsigned most)
+struct take {
+	struct faults *s;
+	const struct sink *sink;
+	uint64_t faults;
+};
+
+static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
 {
+	struct take *take = arg;
+	struct faults *s = take->s;
 	struct perf_ring *ring = &s->rings.ring[thread];
 	struct perf_cursor cursor = perf_ring_begin(ring);
 	union perf_record record;
+	struct pick pick = { .all = perf_cursor_records(&cursor), .keep = most };
 	unsigned put = 0;
-	uint64_t addr;
+	uint64_t addr, count = perf_ring_count(ring);
 
-	while (put < most && perf_cursor_next(&cursor, &record)) {
+	take->faults += count - s->counted[thread];
+	s->counted[thread] = count;
+	while (perf_cursor_next(&cursor, &record)) {
 		s->counts.lost += perf_record_lost(&record);
-		if (fault_addr(&record, &addr))
-			put += put_fault(s, thread, addr, sink);
+		if (!fault_addr(&record, &addr))
+			continue;
+		if (pick_next(&pick) && put < most)
+			put += put_fault(s, thread, addr, take->sink);
+		else
+			s->counts.lost++;
 	}
 	perf_ring_read(ring, &cursor);
 	return put;
@@ -262,23 +278,10 @@ static unsigned poll_ring(struct faults *s, unsigned thread, const struct sink *
 static int faults_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct faults *s = state;
-	unsigned end = s->rings.end;
-	unsigned put = 0;
-	uint64_t faults = 0;
+	struct take take = { .s = s, .sink = sink };
+	unsigned put = perf_rings_poll(&s->rings, most, 1, poll_ring, &take);
 
-	for (unsigned i = 0; i < end; i++) {
-		unsigned thread = (s->rings.turn + i) % end;
-		uint64_t count;
-
-		if (!s->rings.ring[thread].page)
-			continue;
-		put += poll_ring(s, thread, sink, most - put);
-		count = perf_ring_count(&s->rings.ring[thread]);
-		faults += count - s->counted[thread];
-		s->counted[thread] = count;
-	}
-	s->rings.turn = end ? (s->rings.turn + 1) % end : 0;
-	throttle(s, faults);
+	throttle(s, take.faults);
 	return (int)put;
 }
 

@@ -14,12 +14,14 @@
 
 #include "mem_pmu.h"
 #include "mem_sample.h"
+#include "pick.h"
 #include "source.h"
 
 enum {
 	PROBE_HZ = 4000,                  /* while the probe walks... */
 	PROBE_MOST_NS = 8000000,          /* ...so long at most */
 	PROBE_BYTES = 32 << 20,           /* more than a core's caches hold */
+	SPE_RECORD_BYTES = 44,            /* usually, with what is asked for */
 	AUX_BYTES = 64 << 10,             /* 1,500 records of SPE, six seconds at the usual rate */
 	SPE_PERIOD_LEAST = 1024,          /* operations: shorter ones collide with those that are still under way */
 	STORES_PART = 4,                  /* stores are sampled so much more seldom: their latency is not told */
@@ -97,17 +99,22 @@ static void take_sample(struct take *t, const struct mem_sample *sample)
 	t->put++;
 }
 
-static void read_records(struct take *t, struct perf_ring *ring)
+static void read_records(struct take *t, struct perf_ring *ring, unsigned most)
 {
 	struct perf_cursor cursor = perf_ring_begin(ring);
+	struct pick pick = { .all = perf_cursor_records(&cursor), .keep = most };
 	union perf_record record;
 
-	while (t->put < t->most && perf_cursor_next(&cursor, &record)) {
+	while (perf_cursor_next(&cursor, &record)) {
 		struct mem_sample sample;
 
 		t->s->counts.lost += perf_record_lost(&record);
 		if (record.header.type != PERF_RECORD_SAMPLE)
 			continue;
+		if (!pick_next(&pick) || t->put >= t->most) {
+			t->s->counts.lost++;
+			continue;
+		}
 		t->s->counts.samples++;
 		if (decode(&t->s->pmu, &record, &sample))
 			take_sample(t, &sample);
@@ -126,10 +133,15 @@ static void read_aux(struct take *t, struct perf_ring *ring)
 	size_t begin = tail & (ring->aux_bytes - 1), first = bytes < ring->aux_bytes - begin ? bytes : ring->aux_bytes - begin;
 	size_t at = 0;
 	struct mem_sample sample;
+	struct pick pick = { .all = (unsigned)(bytes / SPE_RECORD_BYTES), .keep = t->most };
 
 	memcpy(piece, ring->aux + begin, first);
 	memcpy(piece + first, ring->aux, bytes - first);
-	while (t->put < t->most && mem_sample_spe(piece, bytes, &at, &sample, &broken)) {
+	while (mem_sample_spe(piece, bytes, &at, &sample, &broken)) {
+		if (!pick_next(&pick) || t->put >= t->most) {
+			t->s->counts.lost++;
+			continue;
+		}
 		t->s->counts.samples++;
 		sample.period = t->s->period_ns;
 		take_sample(t, &sample);
@@ -138,39 +150,35 @@ static void read_aux(struct take *t, struct perf_ring *ring)
 	perf_ring_aux_read(ring, tail + at);
 }
 
-static void read_thread(struct take *t)
+static unsigned read_thread(void *arg, unsigned thread, unsigned most)
 {
-	struct mem_source *s = t->s;
-	uint64_t now = now_ns(), passed = now - s->thread[t->thread].polled_ns;
+	struct take take = *(struct take *)arg;
+	struct mem_source *s = take.s;
+	uint64_t now = now_ns(), passed = now - s->thread[thread].polled_ns;
+	bool stores = s->pmu.has_stores && s->stores.ring[thread].page;
 	float sum;
 
-	s->thread[t->thread].sum_ns = 0;
-	if (s->loads.ring[t->thread].aux)
-		read_aux(t, &s->loads.ring[t->thread]);
+	take.thread = thread;
+	take.most = most;
+	s->thread[thread].sum_ns = 0;
+	if (s->loads.ring[thread].aux)
+		read_aux(&take, &s->loads.ring[thread]);
 	else
-		read_records(t, &s->loads.ring[t->thread]);
-	if (s->pmu.has_stores && s->stores.ring[t->thread].page)
-		read_records(t, &s->stores.ring[t->thread]);
-	sum = s->thread[t->thread].sum_ns;
-	s->thread[t->thread].scale = sum > (float)passed ? (float)passed / sum : 1;
-	s->thread[t->thread].polled_ns = now;
+		read_records(&take, &s->loads.ring[thread], stores ? (most + 1) / 2 : most);
+	if (stores)
+		read_records(&take, &s->stores.ring[thread], most - take.put);
+	sum = s->thread[thread].sum_ns;
+	s->thread[thread].scale = sum > (float)passed ? (float)passed / sum : 1;
+	s->thread[thread].polled_ns = now;
+	return take.put;
 }
 
 static int mem_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct mem_source *s = state;
-	unsigned end = s->loads.end, put = 0;
+	struct take take = { .s = s, .sink = sink };
 
-	for (unsigned i = 0; i < end; i++) {
-		struct take take = { .s = s, .sink = sink, .thread = (s->loads.turn + i) % end, .most = most - put };
-
-		if (!s->loads.ring[take.thread].page)
-			continue;
-		read_thread(&take);
-		put += take.put;
-	}
-	s->loads.turn = end ? (s->loads.turn + 1) % end : 0;
-	return (int)put;
+	return (int)perf_rings_poll(&s->loads, most, 2, read_thread, &take);
 }
 
 /* ---- start ---------------------------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ SOURCES_FILES = \
   libnsched/sys/operand_range.h libnsched/sys/operand_range.c \
   libnsched/sys/operand_cache.h libnsched/sys/operand_cache.c \
   libnsched/sys/ring.h libnsched/sys/ring.c \
-  libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
+  libnsched/sys/pick.h libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
   libnsched/sys/clock_sample.h libnsched/sys/clock_sample.c \
   libnsched/sys/mem_sample.h libnsched/sys/mem_sample.c libnsched/sys/mem_spe.c \
   libnsched/sys/mem_pmu.h libnsched/sys/mem_pmu.c libnsched/sys/source_mem.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sys/perf_ring.h"
+#include "sys/pick.h"
 #include "sys/ring.h"
 
 /* ---- ring --------------------------------------------------------------------------------------------- */
@@ -208,6 +209,104 @@ START_TEST(long_record_is_skipped)
 }
 END_TEST
 
+/* ---- a part for every thread ---------------------------------------------------------------------------- */
+
+START_TEST(picks_are_even)
+{
+	static const struct { unsigned all, keep; } rows[] = { { 10, 10 }, { 10, 20 }, { 10, 1 }, { 10, 3 }, { 195, 64 }, { 7, 6 }, { 5, 0 }, { 0, 4 } };
+
+	for (unsigned r = 0; r < sizeof(rows) / sizeof(*rows); r++) {
+		struct pick pick = { .all = rows[r].all, .keep = rows[r].keep };
+		unsigned taken = 0, wanted = rows[r].keep < rows[r].all ? rows[r].keep : rows[r].all;
+
+		for (unsigned i = 1; i <= rows[r].all; i++) {
+			taken += pick_next(&pick);
+			/* so far, never more than one away from its part */
+			ck_assert_uint_le(taken * rows[r].all, i * wanted + rows[r].all);
+			ck_assert_uint_ge((taken + 1) * rows[r].all, i * wanted);
+		}
+		ck_assert_uint_eq(taken, wanted);
+	}
+}
+END_TEST
+
+enum { RINGS = 8 };
+
+/* What a ring holds, and what was asked of it and taken from it. */
+struct made_rings {
+	unsigned holds[RINGS], polls[RINGS], taken[RINGS];
+};
+
+static unsigned poll_made(void *arg, unsigned thread, unsigned most)
+{
+	struct made_rings *made = arg;
+	unsigned take = made->holds[thread] < most ? made->holds[thread] : most;
+
+	made->polls[thread]++;
+	made->taken[thread] += take;
+	return take;
+}
+
+static unsigned poll_once(struct perf_rings *rings, struct made_rings *made, unsigned most, unsigned least)
+{
+	memset(made->taken, 0, sizeof(made->taken));
+	return perf_rings_poll(rings, most, least, poll_made, made);
+}
+
+/* The first rings hold more than all that is taken, and the last have their part all the same; a ring that is not open is not
+ * asked; what one does not need the others get. */
+START_TEST(every_ring_has_its_part)
+{
+	struct perf_event_mmap_page page;
+	struct perf_ring ring[RINGS] = { 0 };
+	struct perf_rings rings = { ring, RINGS, RINGS, (unsigned)_i };
+	struct made_rings made = { .holds = { 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000 } };
+
+	for (unsigned i = 0; i < RINGS; i++)
+		ring[i].page = i == 3 ? NULL : &page;
+	ck_assert_uint_eq(poll_once(&rings, &made, 700, 4), 700);
+	for (unsigned i = 0; i < RINGS; i++)
+		ck_assert_uint_eq(made.taken[i], i == 3 ? 0 : 100);
+	made.holds[rings.turn == 3 ? 4 : rings.turn] = 10;
+	ck_assert_uint_eq(poll_once(&rings, &made, 700, 4), 700);
+	for (unsigned i = 0; i < RINGS; i++)
+		ck_assert(i == 3 || made.taken[i] == 10 || made.taken[i] >= 100);
+}
+END_TEST
+
+/* Where there is not enough for all, they come in turn. */
+START_TEST(rings_take_turns)
+{
+	struct perf_event_mmap_page page;
+	struct perf_ring ring[RINGS] = { 0 };
+	struct perf_rings rings = { ring, RINGS, RINGS, 0 };
+	struct made_rings made = { .holds = { 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000 } };
+
+	for (unsigned i = 0; i < RINGS; i++)
+		ring[i].page = &page;
+	for (unsigned i = 0; i < 8; i++)
+		ck_assert_uint_eq(poll_once(&rings, &made, 12, 4), 12);
+	for (unsigned i = 0; i < RINGS; i++)
+		ck_assert_uint_eq(made.polls[i], 3);
+	rings.end = 0;
+	ck_assert_uint_eq(poll_once(&rings, &made, 12, 4), 0);
+}
+END_TEST
+
+START_TEST(records_counted_by_the_next)
+{
+	struct perf_cursor cursor = { buffer, BUFFER, BUFFER * 5 - 12, BUFFER * 5 - 12 };
+
+	ck_assert_uint_eq(perf_cursor_records(&cursor), 0);
+	for (unsigned i = 1; i <= 4; i++) {
+		cursor.head = write_record(cursor.head, PERF_RECORD_SAMPLE, 24, 11, 22);
+		ck_assert_uint_eq(perf_cursor_records(&cursor), i);
+	}
+	write_record(cursor.tail, PERF_RECORD_SAMPLE, 0, 11, 22);
+	ck_assert_uint_eq(perf_cursor_records(&cursor), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ring");
@@ -225,6 +324,10 @@ int main(void)
 	tcase_add_test(tcase, records_that_cannot_be_end_the_stretch);
 	tcase_add_test(tcase, truncated_header);
 	tcase_add_test(tcase, long_record_is_skipped);
+	tcase_add_test(tcase, picks_are_even);
+	tcase_add_loop_test(tcase, every_ring_has_its_part, 0, RINGS);
+	tcase_add_test(tcase, rings_take_turns);
+	tcase_add_test(tcase, records_counted_by_the_next);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
