@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pure/team.h"
 #include "sys/topo.h"
@@ -155,14 +156,16 @@ static void gather(struct neighbours *n, struct gathering *g)
 }
 
 /* The plan for all into n->plan and onto the board. */
-static void plan_for_all(struct neighbours *n, const struct machine *machine, const struct policy_ops *policy)
+static void plan_for_all(struct neighbours *n, const struct machine *machine, const struct policy_ops *policy, uint64_t now_ns)
 {
 	struct gathering *g = calloc(1, sizeof *g);
+	struct slot_plan *last = malloc(sizeof *last);
+	if (last) memcpy(last, n->plan, slot_plan_bytes(n->plan));
 	n->plan->n_orders = 0;
 	n->plan->alone = 1;
 	if (g) gather(n, g);
 	if (g && g->ours > 1 && !g->absent) {
-		if (team_decide(machine, g->member, g->n, policy, n->plan)) n->plan->alone = 1;
+		if (team_decide(machine, g->member, g->n, policy, last, (uint32_t)(now_ns / MS), n->plan)) n->plan->alone = 1;
 		else n->totals.made++;
 	}
 	n->together = g && !n->plan->alone ? g->ours : 1;
@@ -171,6 +174,7 @@ static void plan_for_all(struct neighbours *n, const struct machine *machine, co
 		free(g->row[i]);
 	}
 	free(g);
+	free(last);
 	if (board_write(n->board, BOARD_PLAN, n->plan, slot_plan_bytes(n->plan))) n->plan->alone = 1;   /* nobody else can read it */
 }
 
@@ -245,7 +249,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 	if (leader != (unsigned)own) have_plan = board_read(n->board, leader, BOARD_PLAN, n->plan, sizeof *n->plan, NULL) > 0;
 	else if (!n->planned_ns || now_ns - n->planned_ns >= PLAN_MS * MS) {
 		n->planned_ns = now_ns;
-		plan_for_all(n, machine, policy);
+		plan_for_all(n, machine, policy, now_ns);
 	}
 	n->mode = mode_of(n, (unsigned)own, have_plan, now_ns);
 	if (n->mode != NEIGHBOURS_WAIT && have_plan) n->waiting_ns = 0;

@@ -186,13 +186,19 @@ float estimate_thread(const struct estimate *e, unsigned thread)
 	return node < 0 ? 0 : estimate_thread_on(e, thread, (unsigned)node);
 }
 
-double estimate_cost(const struct estimate *e)
+double estimate_talks(const struct estimate *e)
 {
 	double sum = 0;
 	for (unsigned t = 0; e->situation->n_talks && t < e->situation->n_threads; t++)
 		if (e->thread_node[t] >= 0) sum += (double)talk_latency(e, t, e->thread_node[t]);
-	for (unsigned n = 0; n < e->situation->machine->n_nodes; n++) sum += e->weight[n] * (double)estimate_stretch(e, n, 0);
 	return (double)PER_S * sum;
+}
+
+double estimate_cost(const struct estimate *e)
+{
+	double sum = 0;
+	for (unsigned n = 0; n < e->situation->machine->n_nodes; n++) sum += e->weight[n] * (double)estimate_stretch(e, n, 0);
+	return (double)PER_S * sum + estimate_talks(e);
 }
 
 /* accesses x latency of all users of a chunk, for every node that it could lie on. Four at a time, which compilers make one of:

@@ -28,9 +28,10 @@ struct team_origin { uint32_t member, thread; };
 int team_merge(const struct machine *machine, const struct team_member *members, unsigned n, struct situation *situation,
                struct team_origin *origin, unsigned room);
 
-/* Where each thread of all that follow the plan should be. 0, -ENOMEM, -E2BIG. */
+/* Where each thread of all that follow the plan should be, at `now_ms` of the caller's clock. `last`, if not NULL, is the plan made
+ * before: who has not had the time to follow it counts as if he had. 0, -ENOMEM, -E2BIG. */
 int team_decide(const struct machine *machine, const struct team_member *members, unsigned n, const struct policy_ops *policy,
-                struct slot_plan *plan);
+                const struct slot_plan *last, uint32_t now_ms, struct slot_plan *plan);
 
 /* For the search below team_decide: nodes for whole processes. home[t] is the node of each thread of the situation,
  * filled in full. Those of a process that has just come, or is torn, stand together, where its memory is and those it

@@ -56,7 +56,7 @@ static void add_memory(unsigned i, unsigned thread, int node, unsigned pages, fl
 static void decide(void)
 {
 	for (unsigned i = 0; i < members; i++) ck_assert(slot_view_valid(&view[i], slot_view_bytes(&view[i])));
-	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &plan), 0);
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), NULL, 0, &plan), 0);
 	ck_assert(slot_plan_valid(&plan, slot_plan_bytes(&plan)));
 }
 
@@ -72,6 +72,14 @@ static unsigned threads_ordered_to(int node)
 	unsigned n = 0;
 	for (unsigned k = 0; k < plan.n_orders; k++) n += plan.order[k].node_os == node;
 	return n;
+}
+
+static void talks(unsigned a, unsigned b, uint64_t bytes)
+{
+	member[a].row = &row[a];
+	row[a].rank = a;
+	row[a].ranks = MOST;
+	row[a].peer[row[a].n_peers++] = (struct slot_peer){ .rank = b, .messages = bytes / 65536, .bytes = bytes };
 }
 
 /* What numactl --preferred=0 makes of four processes: each gets a node for itself. */
@@ -127,6 +135,28 @@ START_TEST(processes_are_not_torn)
 }
 END_TEST
 
+/* Orders that have just been given are not given otherwise, though nobody has followed them yet; after a while what is counts. */
+START_TEST(orders_are_believed)
+{
+	static struct slot_plan last;
+	for (unsigned i = 0; i < 2; i++) {
+		add_member();
+		add_thread(i, (int)i);
+	}
+	talks(0, 1, 20ull << 30);
+	talks(1, 0, 20ull << 30);
+	last = (struct slot_plan){ .n_orders = 2, .order = { { .slot = 10, .tid = 100, .node_os = 2, .since_ms = 500 },
+	                                                     { .slot = 11, .tid = 200, .node_os = 2, .since_ms = 500 } } };
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &last, 1000, &plan), 0);
+	ck_assert_int_eq(ordered(0, 0), 2);
+	ck_assert_int_eq(ordered(1, 0), 2);
+	ck_assert_uint_eq(plan.order[0].since_ms, 500);
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &last, 20000, &plan), 0);
+	ck_assert_int_ne(ordered(0, 0), 2);
+	ck_assert_int_ne(ordered(1, 0), 2);
+}
+END_TEST
+
 /* Two whole processes on one node, and others free: one of them goes. */
 START_TEST(nobody_queues_for_being_whole)
 {
@@ -174,14 +204,6 @@ START_TEST(good_places_are_not_given_up)
 		for (unsigned t = 0; t < 4; t++) ck_assert_int_eq(ordered(i, t), (int)t);
 }
 END_TEST
-
-static void talks(unsigned a, unsigned b, uint64_t bytes)
-{
-	member[a].row = &row[a];
-	row[a].rank = a;
-	row[a].ranks = MOST;
-	row[a].peer[row[a].n_peers++] = (struct slot_peer){ .rank = b, .messages = bytes / 65536, .bytes = bytes };
-}
 
 /* Eight ranks of one thread in pairs whose partners are on different nodes: each pair gets a node. */
 START_TEST(those_who_talk_are_together)
@@ -323,7 +345,7 @@ START_TEST(scribbled)
 		}
 		if (slot_view_valid(&view[0], bytes)) {
 			taken++;
-			made_hold(team_decide(&machine, member, members, policy_find("joint"), &plan) == 0);
+			made_hold(team_decide(&machine, member, members, policy_find("joint"), NULL, 0, &plan) == 0);
 			made_hold(slot_plan_valid(&plan, slot_plan_bytes(&plan)));
 		}
 		view[0] = whole;
@@ -339,6 +361,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, each_process_has_a_node);
 	tcase_add_test(tcase, what_stands_stays);
 	tcase_add_loop_test(tcase, processes_are_not_torn, 0, 2);
+	tcase_add_test(tcase, orders_are_believed);
 	tcase_add_test(tcase, nobody_queues_for_being_whole);
 	tcase_add_test(tcase, torn_processes_are_joined);
 	tcase_add_test(tcase, good_places_are_not_given_up);
