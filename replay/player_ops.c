@@ -4,12 +4,18 @@
 #include "player.h"
 
 enum { RANK_OF_NODES = KERNEL_NODES + 1, ACCESSES_MOST = 1 << 20 };
+#define TIME_MOST (1ull << 62)   /* in ns: a century */
 
 /* ---- clock: stands still once something is wrong ----------------------------------------------------------------- */
 
 static uint64_t read_clock(struct player *p, enum record_event event, uint64_t *last)
 {
-	return player_expect(p, event) ? player_difference(p, last) : *last;
+	uint64_t before = *last;
+	if (!player_expect(p, event)) return before;
+	uint64_t now = player_difference(p, last);
+	if (now < TIME_MOST && (event != RECORD_NOW || now >= before)) return now;
+	tape_fail(p->in, "a time that can't be");
+	return *last = before;
 }
 
 static uint64_t now_ns(void *state)

@@ -35,8 +35,10 @@ CLEANFILES += $(addprefix tests/fuzz/fuzz-,$(fuzz_targets))
 .PHONY: $(addprefix fuzz-,$(fuzz_targets))
 $(addprefix tests/fuzz/fuzz-,$(fuzz_targets)): tests/fuzz/fuzz-%: tests/fuzz/fuzz_%.c tests/fuzz/libfuzz.a
 	clang $(fuzz_flags) $< tests/fuzz/libfuzz.a $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) -lpthread -ldl -lm -o $@
-tests/fuzz/libfuzz.a: $(fuzz_sources)
+fuzz_headers = $(wildcard $(addprefix $(top_srcdir)/,$(addsuffix /*.h,libnsched libnsched/pure libnsched/sys sim replay)) $(top_srcdir)/*/*.def $(top_srcdir)/libnsched/*/*.def)
+tests/fuzz/libfuzz.a: $(fuzz_sources) $(fuzz_headers)
 	@$(MKDIR_P) tests/fuzz/objects
+	test -z "$(filter $(fuzz_headers),$?)" || rm -f tests/fuzz/objects/*.o
 	cd tests/fuzz/objects && echo $(abspath $(sort $(fuzz_sources))) | tr ' ' '\n' | xargs -P 2 -n 1 sh -c 'o=$$(echo "$$1" | tr / _).o; test "$$o" -nt "$$1" || \
 		clang $(subst -I$(top_srcdir),-I$(abs_top_srcdir),$(subst -fsanitize=fuzzer,-fsanitize=fuzzer-no-link,$(subst -I. ,-I$(abs_top_builddir) ,$(fuzz_flags)))) \
 		-c "$$1" -o "$$o"' sh
