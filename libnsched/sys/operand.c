@@ -29,15 +29,13 @@ int operand_open(const struct operand_code *code, struct operand_decoder **decod
 		return -ENOMEM;
 	d->code = *code;
 	d->arch = &operand_arch_native;
-	bool missing = REGS_KNOWN && !capstone_load();
-
-	d->arch_state = missing ? NULL : d->arch->open();
+	d->arch_state = d->arch->open();
 	d->cache = cache_create();
 	d->scratch = range_scratch_create();
 	d->trace = trace_create();
 	d->recipe = malloc(sizeof(*d->recipe) + RECIPE_FORMS * sizeof(struct form));
 	if (!d->arch_state || !d->cache || !d->scratch || !d->trace || !d->recipe) {
-		int err = missing ? -ELIBACC : d->arch_state || REGS_KNOWN ? -ENOMEM : -ENOTSUP;
+		int err = !REGS_KNOWN ? -ENOTSUP : capstone_load() ? -ENOMEM : -ELIBACC;
 
 		operand_close(d);
 		return err;

@@ -99,8 +99,9 @@ START_TEST(up_again)
 	ck_assert_uint_eq(fake_source.period_ns, s->session.period_ns);
 	fake_source.access_ns = 500;
 	scene_steps(s, 400);
-	ck_assert_uint_eq(s->session.period_ns, CALM_NS);
-	ck_assert_uint_eq(fake_source.period_ns, CALM_NS);
+	ck_assert_uint_le(s->session.period_ns, CALM_NS);
+	ck_assert_uint_ge(s->session.period_ns, CALM_NS / 13 * 10);      /* small changes are not made */
+	ck_assert_uint_eq(fake_source.period_ns, s->session.period_ns);
 	scene_end(s);
 }
 END_TEST
