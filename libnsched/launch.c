@@ -18,6 +18,16 @@ enum launch_role launch_role(void)
 	return strtol(pid, NULL, 10) == getpid() ? LAUNCH_FIRST : LAUNCH_CHILD;
 }
 
+bool launch_is_rank(void)
+{
+	static const char *const told[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		if (getenv(told[i]))
+			return true;
+	return false;
+}
+
 const char *launch_cpus(void)
 {
 	const char *cpus = launch_role() == LAUNCH_FIRST ? secure_getenv("NSCHED_LAUNCH_CPUS") : NULL;

@@ -4,6 +4,7 @@
 #ifndef NSCHED_LAUNCH_H
 #define NSCHED_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum launch_role {
@@ -13,6 +14,9 @@ enum launch_role {
 };
 
 enum launch_role launch_role(void);
+
+/* Is this a rank of an MPI job, as far as its environment says? */
+bool launch_is_rank(void);
 
 /* The CPUs that the process was given ("0-3,8"), before a runtime narrowed its mask: libgomp's
  * constructor binds the initial thread to one place if OMP_PROC_BIND is set. NULL if not known. */

@@ -13,6 +13,7 @@
 #include "report.h"
 #include "sys/cpulist.h"
 #include "sys/nodes.h"
+#include "sys/operand.h"
 #include "sys/publish.h"
 #include "sys/topo.h"
 
@@ -100,6 +101,12 @@ static void find_allowed(struct cpu_mask *allowed)
 	if (runtime_binds && cpulist_count(allowed) == 1 && topo_cpuset(allowed)) actuator_linux.get_mask(NULL, 0, allowed);
 }
 
+/* Are operands of samples likely to be decoded? */
+static bool choose_clock(const struct nsched_config *config)
+{
+	return config->sample_hz && config->sampler != SAMPLER_HARDWARE;
+}
+
 static void make(const struct nsched_config *config)
 {
 	static bool registry_made;
@@ -116,6 +123,7 @@ static void make(const struct nsched_config *config)
 	one.idle = !process_worthwhile(&one.idle_reason);
 	if (!one.idle) {
 		topo_prepare();
+		if (!launch_is_rank() && choose_clock(config)) operand_prepare();
 		find_allowed(&one.allowed);
 		if (config->publish) (void)publish_start();
 	}

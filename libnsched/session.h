@@ -103,6 +103,7 @@ struct session_totals {
 /* How often to look. */
 struct session_pace {
 	uint64_t changed_ns;        /* when something changed last */
+	unsigned steps;             /* that saw something since then */
 	unsigned live;              /* threads at the last step */
 	float local;                /* the local share lately; 0: not known */
 };

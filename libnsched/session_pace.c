@@ -5,13 +5,14 @@
  * scanning in the same way where faults are local (update_task_scan_period). */
 
 /* What watching may take before the program has run long enough to have earned it: most is learned at
- * the start, and two seconds are never reached where a sample costs the two microseconds that it does on a
+ * the start, and three seconds are never reached where a sample costs the two microseconds that it does on a
  * real machine; an emulated one is a hundred times slower. */
-#define START_CREDIT_NS 2000000000
+#define START_CREDIT_NS 3000000000
 
 enum {
 	WAIT_MOST_MS = 2000,      /* so that a change is seen within three seconds however dear steps are */
-	CALM_NS = 500000000,      /* nothing changed for so long: half as often; twice as long: a quarter... */
+	CALM_NS = 500000000,      /* nothing changed for so long... */
+	CALM_STEPS = 3,           /* ...and in so many steps that saw something: half as often; twice as long: a quarter... */
 	CALM_MOST = 3,            /* ...and an eighth at the least: 0.8 s, at the default */
 	FEW_PAGES = 64,           /* moves of less than one in so many of the pages that are used are tidying, no change */
 	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */
@@ -32,9 +33,9 @@ int64_t session_credit_ns(const struct session *s)
 
 unsigned session_calm(const struct session *s)
 {
-	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / CALM_NS;
+	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / CALM_NS, steps = s->pace.steps / CALM_STEPS;
 	unsigned calm = 0;
-	while (calm < CALM_MOST && quiet >> calm) calm++;
+	while (calm < CALM_MOST && quiet >> calm && steps >> calm) calm++;
 	return calm;
 }
 
@@ -83,6 +84,10 @@ void session_pace(struct session *s, const struct session_totals *before)
 	bool moved = s->totals.thread_moves != before->thread_moves || (s->totals.moved_pages - before->moved_pages) * FEW_PAGES > pages_used(s);
 	bool held = s->totals.held.budget != before->held.budget;     /* there is more to be moved */
 	bool fell = share_fell(s);
-	if (moved || held || fell || live != s->pace.live) s->pace.changed_ns = s->last_ns;
+	if (s->totals.samples != before->samples) s->pace.steps++;
+	if (moved || held || fell || live != s->pace.live) {
+		s->pace.changed_ns = s->last_ns;
+		s->pace.steps = 0;
+	}
 	s->pace.live = live;
 }

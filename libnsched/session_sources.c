@@ -14,7 +14,8 @@ enum {
 	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon; less where nothing changes */
 	HINTS_OUTLIVE = 16,          /* times as long as samples count, where they are all that is seen: half a minute */
 	SAMPLED_STEPS = 50,          /* steps for which a program counts as sampled after its last sample */
-	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
+	ACCESS_NS = 2000,            /* price of taking in an access before it is measured... */
+	UNPRICED_MOST = 256,         /* ...for which so many are enough */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
 #define HINTED_SHARE 0.5f            /* of a thread's time is taken to go to memory, where only its faults are known */
@@ -194,7 +195,7 @@ static unsigned affordable(const struct session *s)
 {
 	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + sample_ns(s);
 	double longest = POLL_NS >> session_calm(s), n = (credit < longest ? credit : longest) / each;
-	unsigned most = SEEN_EACH * s->registry->seen_n;
+	unsigned most = s->priced ? SEEN_EACH * s->registry->seen_n : UNPRICED_MOST;
 	if (most > POLL_MOST) most = POLL_MOST;
 	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
 }

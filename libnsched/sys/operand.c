@@ -21,6 +21,11 @@ struct operand_decoder {
 	struct operand_counts counts;
 };
 
+void operand_prepare(void)
+{
+	(void)capstone_load();
+}
+
 int operand_open(const struct operand_code *code, struct operand_decoder **decoder)
 {
 	struct operand_decoder *d = calloc(1, sizeof(*d));

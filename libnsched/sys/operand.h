@@ -25,6 +25,11 @@ struct operand_counts {
 	uint64_t cached;         /* came from the cache, of all */
 };
 
+/* Loads the disassembler now, which the first decoder would do otherwise: its 77,000 relocations take a millisecond or two that
+ * a program spends with less harm before its threads are there than beside them, where what has just started waits for what is
+ * to be learned. A rank of MPI is in a hurry, and does without. */
+void operand_prepare(void);
+
 /* Makes a decoder; `code` is copied, its `arg` must live as long.
  * -ENOMEM   no memory
  * -ENOTSUP  there is no decoder for this architecture
