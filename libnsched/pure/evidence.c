@@ -79,20 +79,13 @@ static bool was_recent(struct evidence *e, unsigned thread, uint64_t line)
  * they are spread alike, nothing is known, and all count. */
 static bool is_hot(struct hot *h, uint64_t page)
 {
-	uint16_t piece = (uint16_t)((page >> HOT_SHIFT) * 0x9e37u), oldest = h->piece[h->next];
-	unsigned same = 0, as_oldest = 0;
-	for (unsigned i = 0; i < h->n; i++) {
-		same += h->piece[i] == piece;
-		as_oldest += h->piece[i] == oldest;
-	}
-	if (oldest != piece || h->n < HOT_KEPT) {
-		h->pieces = (uint16_t)(h->pieces + !same);
-		h->pieces = (uint16_t)(h->pieces - (h->n == HOT_KEPT && as_oldest == 1));
-	}
-	same += oldest != piece || h->n < HOT_KEPT;
-	h->piece[h->next] = piece;
+	uint16_t place = (uint16_t)((page >> HOT_SHIFT) * 0x9e3779b97f4a7c15ull >> 40) % HOT_PLACES;
+	if (h->n == HOT_KEPT) h->pieces = (uint16_t)(h->pieces - !--h->count[h->place[h->next]]);
+	else h->n++;
+	h->pieces = (uint16_t)(h->pieces + !h->count[place]++);
+	h->place[h->next] = place;
 	h->next = (uint16_t)((h->next + 1u) % HOT_KEPT);
-	h->n = (uint16_t)(h->n + (h->n < HOT_KEPT));
+	unsigned same = h->count[place];
 	return h->n >= HOT_LEAST && same * h->pieces >= (unsigned)HOT_TIMES * h->n;
 }
 

@@ -10,16 +10,18 @@
 enum {
 	RECENT_LINES = 128,      /* lines of a thread that are taken to be in its cache */
 	HOT_KEPT = 128,          /* accesses of a thread by which its hot places are told: half a second at 250 Hz */
+	HOT_PLACES = 512,        /* a power of two */
 	LEARN_MOST = 4096,       /* accesses looked at in one step by evidence_learn, the newest: half a millisecond at the worst */
 	LEARN_BLOCKS = 64,       /* blocks that it cuts in one step; others wait for the next */
 };
 
-/* Where a thread's last accesses went, by pieces of memory far smaller than a cache: 16 bits tell these apart well
- * enough. */
+/* Where a thread's last accesses went, by pieces of memory far smaller than a cache, and how many of them to each: the hashes of
+ * so few pieces hardly ever meet in a place. */
 struct hot {
-	uint16_t piece[HOT_KEPT];      /* in a ring */
+	uint16_t place[HOT_KEPT];      /* of the last accesses, in a ring */
+	uint8_t count[HOT_PLACES];
 	uint16_t n, next;
-	uint16_t pieces;               /* that are different */
+	uint16_t pieces;               /* places with a count */
 };
 
 struct evidence {
