@@ -23,15 +23,34 @@ enum {
 	PERIOD_NS = 4000000,   /* the default's: 250 samples a second */
 };
 
+static void drop(void *arg, const struct access *a)
+{
+	(void)arg;
+	(void)a;
+}
+
+/* Some find out at their first poll only that they can't go on. */
+static int start(const struct source_ops *ops, void **state, char why[SOURCE_WHY])
+{
+	struct source_setup setup = { .period_ns = PERIOD_NS, .max_threads = 1 };
+	struct sink sink = { drop, NULL };
+	int ret = ops->start(&setup, state, why);
+	if (ret || !ops->poll) return ret;
+	ret = ops->poll(*state, &sink, 1);
+	if (ret >= 0) return 0;
+	source_lost(ret, why);
+	if (ops->stop) ops->stop(*state);
+	return ret;
+}
+
 /* Each for itself: one that stands in for another is tried all the same. */
 static void probe(const struct source_ops *ops, nsched_source_t *out)
 {
-	struct source_setup setup = { .period_ns = PERIOD_NS, .max_threads = 1 };
 	char why[SOURCE_WHY] = "";
 	void *state = NULL;
 	uint64_t begin_ns = clock_linux.now_ns(NULL);
 	memset(out, 0, sizeof *out);
-	out->error = ops->start(&setup, &state, why);
+	out->error = start(ops, &state, why);
 	out->probe_us = (uint32_t)((clock_linux.now_ns(NULL) - begin_ns) / 1000);
 	snprintf(out->name, sizeof out->name, "%s", ops->name);
 	if (!out->error && ops->stop) ops->stop(state);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "exchange.h"
+#include "recorder.h"
 #include "session.h"
 
 struct report {
@@ -13,6 +14,7 @@ struct report {
 	const char *idle_reason;        /* where idle */
 	const struct neighbours *neighbours; /* the other processes of the job; its board may be NULL */
 	struct exchange *exchange;      /* the messages of a rank */
+	const struct recorder *recorder; /* NULL: nobody asked for a record */
 	uint32_t threads, refused;      /* known at the most at a time; not served for lack of room */
 	double run_s;
 	unsigned overhead_permille;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "operand_cache.h"
+#include "operand_capstone.h"
 #include "operand_trace.h"
 #include "operand_use.h"
 
@@ -34,7 +35,7 @@ int operand_open(const struct operand_code *code, struct operand_decoder **decod
 	d->trace = trace_create();
 	d->recipe = malloc(sizeof(*d->recipe) + RECIPE_FORMS * sizeof(struct form));
 	if (!d->arch_state || !d->cache || !d->scratch || !d->trace || !d->recipe) {
-		int err = d->arch_state || REGS_KNOWN ? -ENOMEM : -ENOTSUP;
+		int err = !REGS_KNOWN ? -ENOTSUP : capstone_load() ? -ENOMEM : -ELIBACC;
 
 		operand_close(d);
 		return err;

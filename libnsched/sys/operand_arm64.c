@@ -203,7 +203,7 @@ static void warm_up(struct arm64 *a)
 
 static void *arm64_open(void)
 {
-	struct arm64 *a = calloc(1, sizeof(*a));
+	struct arm64 *a = capstone_load() ? calloc(1, sizeof(*a)) : NULL;
 
 	if (!a)
 		return NULL;

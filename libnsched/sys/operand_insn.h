@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "operand_capstone.h"
 #include "operand_form.h"
 
 enum flow {

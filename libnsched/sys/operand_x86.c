@@ -198,7 +198,7 @@ static void warm_up(struct x86 *x)
 
 static void *x86_open(void)
 {
-	struct x86 *x = calloc(1, sizeof(*x));
+	struct x86 *x = capstone_load() ? calloc(1, sizeof(*x)) : NULL;
 
 	if (!x)
 		return NULL;

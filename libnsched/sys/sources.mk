@@ -1,7 +1,7 @@
 # The sources of evidence and what they are made of; part of libnsched (libnsched/local.mk). They need
-# $(CAPSTONE_CFLAGS) and $(CAPSTONE_LIBS), nothing else.
+# $(CAPSTONE_CFLAGS), and load Capstone when they decode the first instruction; nothing else.
 SOURCES_FILES = \
-  libnsched/sys/source.h \
+  libnsched/sys/source.h libnsched/sys/source.c \
   $(OPERAND_FILES) \
   libnsched/sys/ring.h libnsched/sys/ring.c \
   libnsched/sys/pick.h libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
@@ -17,6 +17,7 @@ OPERAND_FILES = \
   libnsched/sys/regs.h \
   libnsched/sys/operand.h libnsched/sys/operand.c \
   libnsched/sys/operand_code.h libnsched/sys/operand_code.c \
+  libnsched/sys/operand_capstone.h libnsched/sys/operand_capstone.c \
   libnsched/sys/operand_form.h libnsched/sys/operand_form.c \
   libnsched/sys/operand_insn.h libnsched/sys/operand_x86.h \
   libnsched/sys/operand_x86.c libnsched/sys/operand_x86_effect.c \

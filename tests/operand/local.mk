@@ -34,21 +34,21 @@ operand_tests = tests/unit/test_operand tests/unit/test_operand_cache tests/unit
   tests/unit/test_ring tests/unit/test_source
 check_PROGRAMS += $(operand_tests)
 TESTS += $(operand_tests)
-operand_test_libs = tests/operand/libsources.a $(CAPSTONE_LIBS) $(CHECK_LIBS) -lpthread
+operand_test_libs = tests/operand/libsources.a $(CAPSTONE_LIBS) $(CHECK_LIBS) -lpthread -ldl
 
 tests_unit_test_operand_SOURCES = tests/unit/test_operand.c
-tests_unit_test_operand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_operand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_operand_LDADD = $(operand_test_libs)
 tests_unit_test_operand_cache_SOURCES = tests/unit/test_operand_cache.c
-tests_unit_test_operand_cache_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_operand_cache_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_operand_cache_LDADD = $(operand_test_libs)
 tests_unit_test_outline_SOURCES = tests/unit/test_outline.c
 tests_unit_test_outline_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_outline_LDADD = $(operand_test_libs)
 tests_unit_test_ring_SOURCES = tests/unit/test_ring.c
-tests_unit_test_ring_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_ring_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_ring_LDADD = $(operand_test_libs)
 tests_unit_test_source_SOURCES = tests/unit/test_source.c
-tests_unit_test_source_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_source_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_source_LDADD = $(operand_test_libs)
 endif
