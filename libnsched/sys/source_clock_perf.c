@@ -13,7 +13,7 @@
 enum {
 	PERIOD_LEAST_NS = 20000,        /* the kernel takes none shorter than 10 us */
 	PROBE_PERIOD_NS = 100000,       /* while the probe spins... */
-	PROBE_MOST_NS = 50000000,       /* ...so long at most, of the caller's CPU time */
+	PROBE_MOST_NS = 100000000,      /* ...so long at most, of the caller's CPU time: emulated machines are slow */
 	ABI_64 = 2,                     /* PERF_SAMPLE_REGS_ABI_64 */
 };
 

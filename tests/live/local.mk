@@ -10,7 +10,7 @@ tests_live_owners_SOURCES = tests/live/owners.c
 tests_live_owners_LDADD = libnsched.la -lpthread
 tests_live_hot_SOURCES = tests/live/hot.c tests/numabox/mark.h
 tests_live_hot_LDADD = libnsched.la -lpthread
-EXTRA_DIST += $(live_tests) $(live_more) tests/live/doctor-inside tests/live/agree tests/live/run-all tests/live/box.sh tests/live/figures.sh
+EXTRA_DIST += $(live_tests) $(live_more) tests/live/doctor-inside tests/live/agree docs/sources.md tests/live/run-all tests/live/box.sh tests/live/figures.sh
 EXTRA_DIST += tests/ranks/team.c tests/ranks/jam.c tests/ranks/pairs.c tests/ranks/abort.c tests/ranks/ends.sh
 
 check-live: all $(omp_examples) tests/plugin/test_nosyscall_core tests/tools/refuse tests/live/crossed $(live_omp)

@@ -66,6 +66,7 @@ static void *make_array(size_t bytes)
 
 	if (at == MAP_FAILED)
 		fail("mmap");
+	(void)madvise(at, bytes, MADV_NOHUGEPAGE); /* a huge page would be several threads', and the kernel's samples of it few */
 	work.array[work.arrays].at = at;
 	work.array[work.arrays++].bytes = bytes;
 	return at;

@@ -14,7 +14,7 @@ tests_operand_libchecker_a_CPPFLAGS = $(operand_cppflags)
 # Those that read the corpus: a decoder for each architecture, whatever this machine is.
 corpus_programs = tests/operand/corpus_x86 tests/operand/corpus_arm64
 check_PROGRAMS += $(corpus_programs)
-corpus_sources = $(OPERAND_FILES) tests/operand/corpus.c tests/operand/corpus.h tests/operand/check.h tests/operand/arrays.c \
+corpus_sources = $(OPERAND_FILES) tests/operand/corpus_read.c tests/operand/corpus.h tests/operand/check.h tests/operand/arrays.c \
   tests/operand/kernels.c tests/operand/kernels.h
 tests_operand_corpus_x86_SOURCES = $(corpus_sources)
 tests_operand_corpus_x86_CPPFLAGS = $(operand_cppflags) -DNSCHED_REGS_X86

@@ -52,7 +52,8 @@ static int poll(void *state, const struct sink *sink, unsigned most)
 				continue;
 			}
 			struct access a = { .addr = f->feed[k].addr + roll(f) % f->feed[k].bytes, .thread = f->feed[k].thread,
-			                    .weight_ns = (float)f->period_ns, .kind = ACCESS_SAMPLE };
+			                    .weight_ns = f->faults ? FAKE_SOURCE_SAMPLE_NS : (float)f->period_ns,
+			                    .kind = f->faults ? ACCESS_HINT_FAULT : ACCESS_SAMPLE };
 			sink->put(sink->arg, &a);
 			put++;
 		}

@@ -20,6 +20,7 @@ struct fake_source {
 	unsigned n_feeds;
 	uint64_t dice, last_ns, period_ns;
 	uint64_t access_ns;             /* what taking in one takes of the clock's own CPU time */
+	bool faults;                    /* what it sees are the kernel's hinting faults, not samples */
 	unsigned flood;                 /* so many are lost in each poll, whatever the period */
 	uint64_t lost;
 

@@ -42,6 +42,25 @@ START_TEST(converges)
 }
 END_TEST
 
+/* Hinting faults say whose a page is, not how much it is used: where the kernel balances and nothing else is seen, they
+ * stand for the threads' time on memory, and bring it home; else a fault weighs what it takes, which is next to
+ * nothing. */
+START_TEST(only_faults)
+{
+	bool balances = _i;
+	struct scene *s = scene_made(2, 2, 4, 512);
+	fake_source.faults = true;
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	s->session.kernel.balances = balances;
+	scene_feed(s);
+	ck_assert_int_ge(scene_steps(s, 100), 0);
+	unsigned local = scene_all_local(s);
+	if (balances) ck_assert_msg(local == 4 * 512, "%u pages are local", local);
+	else ck_assert_uint_eq(s->hands.moved, 0);
+	scene_end(s);
+}
+END_TEST
+
 /* Every policy at work: two threads for each CPU of node 0 and all memory there. Where threads go, and whether pages do. */
 static const struct live_case { const char *policy; bool spreads, moves_pages; } live_cases[] = {
 	{ "joint", true, true }, { "stay", false, false }, { "simple", true, false }, { "pool", true, false },
@@ -392,6 +411,7 @@ static void add(TCase *tcase)
 {
 	made_loop(tcase, converges, converge_cases);
 	made_loop(tcase, lives, live_cases);
+	tcase_add_loop_test(tcase, only_faults, 0, 2);
 	tcase_add_test(tcase, gives_back);
 	made_loop(tcase, may_not, quiet);
 	made_loop(tcase, refusing_pages, lasting);
