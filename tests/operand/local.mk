@@ -23,10 +23,10 @@ TESTS += $(operand_tests)
 operand_test_libs = tests/operand/libsources.a $(CAPSTONE_LIBS) $(CHECK_LIBS) -lpthread -ldl
 
 tests_unit_test_operand_SOURCES = tests/unit/test_operand.c
-tests_unit_test_operand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_operand_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_operand_LDADD = $(operand_test_libs)
 tests_unit_test_operand_cache_SOURCES = tests/unit/test_operand_cache.c
-tests_unit_test_operand_cache_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_operand_cache_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
 tests_unit_test_operand_cache_LDADD = $(operand_test_libs)
 tests_unit_test_outline_SOURCES = tests/unit/test_outline.c
 tests_unit_test_outline_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(CAPSTONE_CFLAGS)
