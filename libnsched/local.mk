@@ -36,6 +36,8 @@ core_pure = \
 	libnsched/pure/renumber.c libnsched/pure/renumber.h \
 	libnsched/pure/plan.c libnsched/pure/plan.h \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
+	libnsched/pure/tape.c libnsched/pure/tape.h \
+	libnsched/pure/digest.c libnsched/pure/digest.h \
 	libnsched/pure/draft.c libnsched/pure/draft.h \
 	libnsched/pure/balance.c libnsched/pure/balance.h \
 	libnsched/pure/homes.c libnsched/pure/homes.h \
@@ -57,8 +59,10 @@ core_sys = \
 	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
+	libnsched/sys/eyes.h libnsched/sys/eyes_linux.c \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
 	libnsched/sys/publish.c libnsched/sys/publish.h \
+	libnsched/sys/record_file.c libnsched/sys/record_file.h \
 	libnsched/sys/kernel_faults.c libnsched/sys/kernel_faults.h \
 	libnsched/sys/counter.h $(papi_files) \
 	$(SOURCES_FILES)
@@ -75,8 +79,9 @@ core_root = \
 	libnsched/ranges.c libnsched/ranges.h \
 	libnsched/exchange.c libnsched/exchange.h \
 	libnsched/history.c libnsched/history.h \
+	libnsched/recorder.c libnsched/recorder_ops.c libnsched/recorder.h libnsched/record.h libnsched/witness.h \
 	libnsched/neighbours.c libnsched/neighbours.h \
-	libnsched/session.c libnsched/session.h \
+	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
 	libnsched/session_kernel.c libnsched/session_regions.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
@@ -92,9 +97,13 @@ papi_files = $(papi_sources)
 papi_cppflags = -DNSCHED_WITH_PAPI
 endif
 
+if HAVE_ZSTD
+zstd_cppflags = -DNSCHED_WITH_ZSTD $(ZSTD_CFLAGS)
+endif
+
 noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
-libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags)
+libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags) $(zstd_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
 libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 

@@ -236,6 +236,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 {
 	int own = n->board ? board_own(n->board) : -1;
 	if (own < 0) return NEIGHBOURS_ALONE;
+	n->slot = (unsigned)own;
 	board_beat(n->board, now_ns);
 	if (n->exchanged_ns && now_ns - n->exchanged_ns < EXCHANGE_MS * MS) return n->mode;
 	n->exchanged_ns = now_ns;
@@ -265,10 +266,10 @@ static const struct slot_order *order_for(const struct slot_plan *plan, unsigned
 
 int neighbours_follow(struct neighbours *n, struct situation *s, const struct registry *registry, struct plan *plan)
 {
-	int own = board_own(n->board), ret = 0;
-	for (unsigned t = 0; own >= 0 && !ret && t < s->n_threads; t++) {
+	int ret = 0;
+	for (unsigned t = 0; !ret && t < s->n_threads; t++) {
 		struct situation_thread *th = &s->thread[t];
-		const struct slot_order *order = order_for(n->plan, (unsigned)own, registry_at(registry, th->number)->tid);
+		const struct slot_order *order = order_for(n->plan, n->slot, registry_at(registry, th->number)->tid);
 		int to = order && order->node_os >= 0 ? machine_node_of_os(s->machine, (unsigned)order->node_os) : -1;
 		if (to < 0 || th->fixed || th->node < 0 || !s->machine->node[to].n_cpus || (th->bound && th->node == to)) continue;
 		struct move move = { .kind = MOVE_THREAD, .thread = th->number, .from = th->node, .to = (int16_t)to, .support = order->support,

@@ -29,6 +29,7 @@ struct neighbours {
 	enum neighbours_mode mode;
 	struct slot_view *view;       /* our own, as written last */
 	struct slot_plan *plan;       /* the last one read, or made */
+	unsigned slot;                /* our own, when that was looked at */
 	uint64_t joined_ns, exchanged_ns, planned_ns, waiting_ns;
 	unsigned leader;              /* slot of who plans */
 	unsigned together;            /* processes in the plan that was made last, by this process */

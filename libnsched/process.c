@@ -74,7 +74,10 @@ static void fork_child(void)
 	pthread_mutex_init(&one.step_lock, NULL);
 	exchange_forked(&one.exchange);
 	if (one.opens) {
-		if (one.prepared && fork_has_step_lock) session_forked(&one.session);
+		if (one.prepared && fork_has_step_lock) {
+			session_forked(&one.session);
+			recorder_forked(&one.recorder);
+		}
 		registry_forget_all(&one.registry);
 		neighbours_forked(&one.neighbours);
 		one.prepared = false;
@@ -172,12 +175,23 @@ static void choose_sources(const struct nsched_config *config, const struct sour
 	sources[n] = NULL;
 }
 
+static void start_record(struct session_setup *setup)
+{
+	char file[CONFIG_TEXT_BYTES];
+	if (!one.config.record[0]) return;
+	int ret = launch_report_file(one.config.record, file, sizeof file);
+	if (ret < 0) snprintf(one.recorder.why, sizeof one.recorder.why, "its name is too long");
+	else ret = recorder_open(&one.recorder, file, &one.config);
+	if (ret < 0) log_line("no record is made in %s: %s", one.config.record, one.recorder.why);
+	else recorder_join(&one.recorder, setup);
+}
+
 static void prepare(pid_t self_tid)
 {
 	const struct source_ops *sources[SESSION_SOURCES + 1];
 	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
 	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
-	                               .ranges = &one.ranges, .counters = process_counters, .scan_threads = true };
+	                               .ranges = &one.ranges, .counters = process_counters, .eyes = &eyes_linux };
 	if (!one.config.dry_run) {
 		neighbours_join(&one.neighbours, &one.allowed);
 		setup.neighbours = &one.neighbours;
@@ -195,10 +209,12 @@ static void prepare(pid_t self_tid)
 		return;
 	}
 	choose_sources(&one.config, sources);
+	start_record(&setup);
 	ret = session_init(&one.session, &setup);
 	if (ret) stay_idle(ret == -ENOMEM ? "there was no memory to start" : "the session could not be started");
 	one.session.self_tid = self_tid;
 	one.prepared = !ret;
+	if (ret) recorder_close(&one.recorder);
 	if (ret) neighbours_leave(&one.neighbours);
 	else neighbours_take_part(&one.neighbours);
 }
@@ -271,7 +287,7 @@ int process_step(struct nsched *handle)
 static int report_locked(struct nsched *h, const char *file)
 {
 	struct report report = { .config = &h->config, .neighbours = &h->neighbours, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
-	                         .refused = h->registry.refused, .exchange = &h->exchange,
+	                         .refused = h->registry.refused, .exchange = &h->exchange, .recorder = &h->recorder,
 	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	if (h->prepared) {
@@ -319,6 +335,7 @@ static void finish(void)
 	loop_stop(&one.loop);
 	pthread_mutex_lock(&one.step_lock);
 	if (one.prepared) session_stop(&one.session);
+	if (one.prepared) recorder_close(&one.recorder);
 	if (one.config.report[0] && launch_report_file(one.config.report, file, sizeof file) >= 0) {
 		int ret = report_locked(&one, file);
 		if (ret) log_line("the report could not be written to %s: %s", file, strerror(-ret));

@@ -6,6 +6,7 @@
 #include "exchange.h"
 #include "loop.h"
 #include "pure/slot.h"
+#include "recorder.h"
 #include "session.h"
 
 struct nsched {
@@ -16,6 +17,7 @@ struct nsched {
 	struct loop loop;
 	struct session session;
 	struct neighbours neighbours; /* joined when the session is made */
+	struct recorder recorder;
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */
 	bool prepared;                /* the session exists */

@@ -45,7 +45,7 @@ static int make_room(void **array, unsigned n, unsigned *room, unsigned most, si
 	return 0;
 }
 
-static int attach(struct ranges *r, const char *name, uint64_t addr, uint64_t bytes)
+int ranges_put(struct ranges *r, const char *name, uint64_t addr, uint64_t bytes)
 {
 	unsigned at = find(r, addr);
 	if (addr + bytes < addr) return -EINVAL;
@@ -62,7 +62,7 @@ static int attach(struct ranges *r, const char *name, uint64_t addr, uint64_t by
 int ranges_attach(struct ranges *r, const char *name, uint64_t addr, uint64_t bytes)
 {
 	pthread_mutex_lock(&r->lock);
-	int ret = attach(r, name, addr, bytes);
+	int ret = ranges_put(r, name, addr, bytes);
 	pthread_mutex_unlock(&r->lock);
 	return ret;
 }
@@ -90,6 +90,13 @@ int ranges_detach(struct ranges *r, uint64_t addr)
 	return ret;
 }
 
+int ranges_put_hint(struct ranges *r, const struct hint *h)
+{
+	int ret = make_room((void **)&r->hint, r->n_hints, &r->room_hints, r->most_hints, sizeof *r->hint);
+	if (!ret) r->hint[r->n_hints++] = *h;
+	return ret;
+}
+
 static int hint(struct ranges *r, const struct hint *h)
 {
 	unsigned at = find(r, h->addr), i = 0;
@@ -100,9 +107,7 @@ static int hint(struct ranges *r, const struct hint *h)
 		return 0;
 	}
 	if (i == r->n_hints) {
-		int ret = make_room((void **)&r->hint, r->n_hints, &r->room_hints, r->most_hints, sizeof *r->hint);
-		if (ret) return ret;
-		r->n_hints++;
+		return ranges_put_hint(r, h);
 	}
 	r->hint[i] = *h;
 	return 0;

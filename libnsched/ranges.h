@@ -32,6 +32,10 @@ int ranges_attach(struct ranges *ranges, const char *name, uint64_t addr, uint64
 int ranges_detach(struct ranges *ranges, uint64_t addr);
 int ranges_hint(struct ranges *ranges, uint32_t thread, uint64_t addr, uint64_t bytes, uint64_t bytes_per_s);
 
+/* The same without a look at what it goes with, and without the lock: for a replay. -EINVAL, -EEXIST, -ENOSPC. */
+int ranges_put(struct ranges *ranges, const char *name, uint64_t addr, uint64_t bytes);
+int ranges_put_hint(struct ranges *ranges, const struct hint *hint);
+
 /* A thread is gone, and what was said of it. */
 void ranges_forget_thread(struct ranges *ranges, uint32_t thread);
 

@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,9 @@ void registry_forget_all(struct registry *registry)
 		struct nsched_thread *thread = registry_at(registry, i);
 		reset_slot(thread);
 		atomic_store(&thread->state, THREAD_FREE);
+		registry_see(thread);
 	}
+	registry->seen_n = 0;
 	registry->bind = NULL;
 	registry->look = registry->unlook = NULL;
 	registry->refused = 0;
@@ -51,6 +54,19 @@ void registry_forget_all(struct registry *registry)
 struct nsched_thread *registry_at(const struct registry *registry, uint32_t number)
 {
 	return &registry->block[number / REGISTRY_BLOCK][number % REGISTRY_BLOCK];
+}
+
+void registry_see(struct nsched_thread *thread)
+{
+	thread->seen.state = atomic_load(&thread->state);
+	thread->seen.bound = atomic_load(&thread->bound);
+	thread->seen.fixed = atomic_load(&thread->fixed);
+}
+
+void registry_see_all(struct registry *registry)
+{
+	registry->seen_n = atomic_load(&registry->n);
+	for (uint32_t i = 0; i < registry->seen_n; i++) registry_see(registry_at(registry, i));
 }
 
 static struct nsched_thread *find(struct registry *registry, pid_t tid)
@@ -70,14 +86,8 @@ struct nsched_thread *registry_find(struct registry *registry, pid_t tid)
 	return thread;
 }
 
-/* A slot that was used before, else the next new one. */
-static struct nsched_thread *take_slot(struct registry *registry)
+static struct nsched_thread *new_slot(struct registry *registry, uint32_t n)
 {
-	uint32_t n = atomic_load_explicit(&registry->n, memory_order_relaxed);
-	for (uint32_t i = 0; i < n; i++) {
-		struct nsched_thread *thread = registry_at(registry, i);
-		if (atomic_load_explicit(&thread->state, memory_order_acquire) == THREAD_FREE) return thread;
-	}
 	if (n == REGISTRY_THREADS) return NULL;
 	struct nsched_thread **block = &registry->block[n / REGISTRY_BLOCK];
 	if (!*block && !(*block = calloc(REGISTRY_BLOCK, sizeof **block))) return NULL;
@@ -86,6 +96,28 @@ static struct nsched_thread *take_slot(struct registry *registry)
 	thread->number = n;
 	atomic_store_explicit(&registry->n, n + 1, memory_order_release);
 	return thread;
+}
+
+/* A slot that was used before, else the next new one. */
+static struct nsched_thread *take_slot(struct registry *registry)
+{
+	uint32_t n = atomic_load_explicit(&registry->n, memory_order_relaxed);
+	for (uint32_t i = 0; i < n; i++) {
+		struct nsched_thread *thread = registry_at(registry, i);
+		if (atomic_load_explicit(&thread->state, memory_order_acquire) == THREAD_FREE) return thread;
+	}
+	return new_slot(registry, n);
+}
+
+int registry_make(struct registry *registry, uint32_t n)
+{
+	if (n > REGISTRY_THREADS) return -E2BIG;
+	for (uint32_t i = atomic_load(&registry->n); i < n; i++) {
+		struct nsched_thread *thread = new_slot(registry, i);
+		if (!thread) return -ENOMEM;
+		reset_slot(thread);
+	}
+	return 0;
 }
 
 struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered)

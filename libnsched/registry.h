@@ -54,6 +54,10 @@ struct nsched_thread {
 	uint32_t looked;           /* step in which it read its counters last */
 
 	/* the stepping thread's alone */
+	struct {
+		int state, bound;
+		bool fixed;
+	} seen;                    /* the words above as of registry_see: others change them at any time, a step sees one thing only */
 	int node;                  /* where it was seen last */
 	bool announced, watched;   /* to the sources; its being fixed has been told */
 	uint64_t moved_ms;         /* 0: never */
@@ -70,6 +74,7 @@ struct registry {
 	pthread_mutex_t lock;      /* protects giving and freeing of slots */
 	struct nsched_thread *block[REGISTRY_THREADS / REGISTRY_BLOCK];
 	_Atomic uint32_t n;        /* slots ever given: numbers are below */
+	uint32_t seen_n;           /* the stepping thread's: as of registry_see_all */
 	_Atomic uint32_t step;     /* counts the session's steps */
 	_Atomic bool masks_changed; /* someone was told to have bound threads: the next step looks at all of them */
 	uint32_t refused;
@@ -94,6 +99,13 @@ void registry_forget_all(struct registry *registry);
 /* The slot of thread `tid`, made if there is none. NULL: full, or no memory. Takes the lock. */
 struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered);
 struct nsched_thread *registry_find(struct registry *registry, pid_t tid);
+
+/* The stepping thread looks at a thread, or at all of them: what it goes by until it looks again. */
+void registry_see(struct nsched_thread *thread);
+void registry_see_all(struct registry *registry);
+
+/* Makes slots, free ones, until there are `n`: for a replay, whose threads have the numbers that they had. 0, -ENOMEM or -E2BIG. */
+int registry_make(struct registry *registry, uint32_t n);
 
 /* By number, below registry->n; never NULL there. */
 struct nsched_thread *registry_at(const struct registry *registry, uint32_t number);

@@ -151,6 +151,14 @@ static json_t *sent(struct exchange *exchange)
 	return a;
 }
 
+static void add_record(json_t *root, const struct report *r)
+{
+	if (!r->recorder || !r->config->record[0]) return;
+	json_object_set_new(root, "record", json_pack("{s:s, s:I, s:I, s:s}", "file", r->config->record, "bytes", (json_int_t)recorder_bytes(r->recorder),
+	                                              "own_cpu_us", (json_int_t)(r->recorder->own_cpu_ns / 1000),
+	                                              "ended_early", r->recorder->why));
+}
+
 static void add_neighbours(json_t *root, const struct neighbours *n)
 {
 	if (!n || !n->board) return;
@@ -188,6 +196,7 @@ int report_json(const struct report *r, FILE *out)
 	json_object_set_new(root, "pid", json_integer(getpid()));
 	json_object_set_new(root, "machine_cpus", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
 	add_neighbours(root, r->neighbours);
+	add_record(root, r);
 	json_object_set_new(root, "options", options(r->config));
 	if (r->session) add_session(root, r);
 	if (r->exchange) add_exchange(root, r->exchange, r->neighbours);

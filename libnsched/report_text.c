@@ -85,6 +85,13 @@ static void print_neighbours(FILE *out, const struct neighbours *n)
 	else fprintf(out, "%llu looks at the plan for all, %llu of them made here\n", (unsigned long long)n->totals.followed, (unsigned long long)n->totals.made);
 }
 
+static void print_record(FILE *out, const struct report *r)
+{
+	if (!r->recorder || !r->config->record[0]) return;
+	fprintf(out, "  record: %.2f MiB in %s%s%s\n", (double)recorder_bytes(r->recorder) / (1024 * 1024), r->config->record,
+	        r->recorder->why[0] ? "; ended early: " : "", r->recorder->why);
+}
+
 static void print_session(FILE *out, const struct report *r)
 {
 	const struct session *s = r->session;
@@ -103,6 +110,7 @@ static void print_session(FILE *out, const struct report *r)
 	fprintf(out, "  own CPU time: %u.%u %% of the process's, in %llu steps\n", r->overhead_permille / 10, r->overhead_permille % 10,
 	        (unsigned long long)t->steps);
 	print_neighbours(out, r->neighbours);
+	print_record(out, r);
 	print_sources(out, s);
 	print_regions(out, s);
 	fprintf(out, "\nmoves\n");

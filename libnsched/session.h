@@ -11,7 +11,11 @@
  *   session_memory.c   where the chunks lie
  *   session_regions.c  what threads tell of regions, loops and tasks
  *   session_view.c     evidence and placement -> situation
- *   session_apply.c    plan -> hands, and what is remembered of it */
+ *   session_apply.c    plan -> hands, and what is remembered of it
+ *
+ * A step is a function of what the session was and of what it is given from outside, to the last bit: by clock, hands, sources,
+ * counters and eyes, and, where other threads change things at any time, by what it saw at one point of the step
+ * (witness.h). So a record of these is enough to take the same decisions again. */
 #ifndef NSCHED_SESSION_H
 #define NSCHED_SESSION_H
 
@@ -31,7 +35,9 @@
 #include "sys/actuator.h"
 #include "sys/clock.h"
 #include "sys/counter.h"
+#include "sys/eyes.h"
 #include "sys/source.h"
+#include "witness.h"
 
 enum {
 	SESSION_SOURCES = 8,
@@ -45,6 +51,7 @@ struct session_source {
 	bool needless;              /* not started, since a better one works */
 	char why[SOURCE_WHY];       /* why it is off; "" while it is on */
 	struct source_counts counts;/* the last ones, kept when it goes off */
+	struct source_counts polled;/* as of the last step */
 	uint64_t start_ns;          /* what its start took */
 	uint64_t own_cpu_ns;        /* what taking in its samples took of the helper */
 	uint64_t refused;           /* threads that it could not watch */
@@ -93,6 +100,13 @@ struct session_totals {
 	uint64_t touches;           /* uses of memory that threads told of */
 };
 
+/* How often to look. */
+struct session_pace {
+	uint64_t changed_ns;        /* when something changed last */
+	unsigned live;              /* threads at the last step */
+	float local;                /* the local share lately; 0: not known */
+};
+
 struct session {
 	struct nsched_config config;
 	struct machine machine;     /* with the CPUs that all processes of the job may use together */
@@ -111,7 +125,10 @@ struct session {
 	unsigned n_sources;
 	struct session_counters counters;
 	struct session_kernel kernel;
-	bool scan_threads;          /* look into /proc for threads: not in a simulation */
+	const struct eyes_ops *eyes; /* what /proc says; NULL in a simulation, which tells of its threads by itself */
+	void *eyes_state;
+	const struct witness_ops *witness; /* NULL: nobody takes notes */
+	void *witness_state;
 	pid_t self_tid;             /* the helper's own thread, never served; 0: none */
 
 	struct evidence *evidence;
@@ -129,8 +146,13 @@ struct session {
 	struct { uint64_t addr; uint32_t thread; float weight; } probe[SESSION_PROBES];
 	unsigned n_probes;
 	uint64_t probes_seen;
+	float local;                /* share of them that were to the thread's own node; -1: not known */
+	struct session_pace pace;
 
 	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
+	uint64_t sampled_step;      /* in which the last sample came, 0 before the first */
+	float hints_per_ns;         /* faults of the kernel's sampling, all threads */
+	unsigned hints;             /* those of this step */
 	float access_ns;            /* what taking in one access costs, measured */
 	bool priced;                /* it was: until then it is a guess */
 	float seen;                 /* share of the samples of this step that were taken in; 1 without any */
@@ -155,7 +177,10 @@ struct session_setup {
 	const struct counter_ops *counters;        /* NULL: this build has none */
 	struct registry *registry;
 	struct ranges *ranges;
-	bool scan_threads;
+	const struct eyes_ops *eyes;               /* NULL: none */
+	void *eyes_state;
+	const struct witness_ops *witness;         /* NULL: none */
+	void *witness_state;
 };
 
 /* 0; -ENOMEM; -EINVAL: the policy of the configuration does not exist. The machine is freed either way. */
@@ -203,10 +228,15 @@ uint64_t session_now_ms(const struct session *session);
 /* CPU time that watching may still take, in ns: the option's share of the program's CPU time, and what
  * a start is allowed, less what it took so far. */
 int64_t session_credit_ns(const struct session *session);
+
+/* Times that the interval is doubled, since nothing changes; and after a step, whether something did. */
+unsigned session_calm(const struct session *session);
+void session_pace(struct session *session, const struct session_totals *before);
 void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
-uint64_t session_poll_sources(struct session *session);
+uint64_t session_poll_sources(struct session *session, uint64_t passed_ns);
+uint64_t session_half_life_ns(const struct session *session);
 void session_start_counters(struct session *session, const struct counter_ops *ops);
 void session_stop_counters(struct session *session);
 void session_read_counters(struct session *session);
@@ -221,7 +251,11 @@ void session_kernel_moved(struct session *session, const struct placement_entry 
 /* What /proc/self/task/T/sched says of the thread, or `text` in its place. */
 void session_kernel_saw(struct session *session, struct nsched_thread *thread, const char *text);
 void session_take_touches(struct session *session);
-void session_update_threads(struct session *session, uint64_t passed_ns);
+void session_look_for_threads(struct session *session, uint64_t passed_ns);
+void session_update_threads(struct session *session);
+
+/* The thread was looked at or bound, which said `ret`: what the step sees of it from now on. Returns what to take for `ret`. */
+int session_bound(struct session *session, struct nsched_thread *thread, int ret);
 void session_release_threads(struct session *session);
 void session_add_hints(struct session *session, uint64_t passed_ns);
 void session_locate(struct session *session);

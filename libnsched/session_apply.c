@@ -42,11 +42,14 @@ static int apply_thread(struct session *s, const struct move *move)
 	struct nsched_thread *t = registry_at(s->registry, move->thread);
 	bool hold = move->from == move->to;
 	atomic_store(&t->wanted, move->to);
-	int ret = binding_apply(&s->binding, t);
-	if (ret == -ESRCH) registry_leave(t);
+	int ret = session_bound(s, t, binding_apply(&s->binding, t));
+	if (ret == -ESRCH) {
+		registry_leave(t);
+		t->seen.state = THREAD_GONE;
+	}
 	if (ret <= 0) {
 		if (ret < 0) s->totals.failed_moves++;
-		if (atomic_load(&t->fixed)) atomic_store(&t->wanted, REGISTRY_NO_NODE);
+		if (t->seen.fixed) atomic_store(&t->wanted, REGISTRY_NO_NODE);
 		return 0;
 	}
 	t->node = move->to;

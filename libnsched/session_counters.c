@@ -74,7 +74,7 @@ static void sum_up(struct session *s, uint32_t n)
 	float local = 0, remote = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct nsched_thread *t = registry_at(s->registry, i);
-		if (atomic_load(&t->state) != THREAD_LIVE || !counted_known(&t->counted)) continue;
+		if (t->seen.state != THREAD_LIVE || !counted_known(&t->counted)) continue;
 		local += t->counted.rate[COUNTED_LOCAL];
 		remote += t->counted.rate[COUNTED_REMOTE];
 	}
@@ -86,11 +86,11 @@ static void sum_up(struct session *s, uint32_t n)
 void session_read_counters(struct session *s)
 {
 	struct session_counters *c = &s->counters;
-	uint32_t n = atomic_load(&s->registry->n), most = c->about.by_itself || n < READ_EACH_STEP ? n : READ_EACH_STEP;
+	uint32_t n = s->registry->seen_n, most = c->about.by_itself || n < READ_EACH_STEP ? n : READ_EACH_STEP;
 	if (!c->on) return;
 	for (uint32_t k = 0; k < most; k++) {
 		struct nsched_thread *t = registry_at(s->registry, (c->next + k) % n);
-		if (atomic_load(&t->state) == THREAD_LIVE && t->watched) read_thread(s, t);
+		if (t->seen.state == THREAD_LIVE && t->watched) read_thread(s, t);
 	}
 	c->next = n ? (c->next + most) % n : 0;
 	sum_up(s, n);

@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "log.h"
 #include "session.h"
-#include "sys/kernel_faults.h"
 
 enum {
 	READ_EACH_STEP = 16,       /* threads in one step: 30 us each in /proc, so half a percent of a step */
@@ -32,10 +30,11 @@ enum {
 /* Of a chunk's pages, those that have to change their node, without our doing, for it to count as moved. */
 #define MOVED_SHARE 0.5f
 
-static int probe(struct session_kernel *k)
+static int probe(struct session *s)
 {
+	struct session_kernel *k = &s->kernel;
 	struct kernel_faults faults;
-	int ret = kernel_faults_read((pid_t)getpid(), &faults, NULL, NULL);
+	int ret = s->eyes->faults(s->eyes_state, 0, &faults, NULL, NULL);
 	if (ret) snprintf(k->why, sizeof k->why, "this kernel tells no numa_faults in /proc/PID/sched");
 	return ret;
 }
@@ -43,11 +42,11 @@ static int probe(struct session_kernel *k)
 void session_start_kernel(struct session *s)
 {
 	struct session_kernel *k = &s->kernel;
-	k->balances = kernel_balancing("");
+	k->balances = s->eyes ? s->eyes->balancing(s->eyes_state) : 0;
 	if (!k->balances) snprintf(k->why, sizeof k->why, "the kernel does not balance; root may let it: sysctl kernel.numa_balancing=1");
 	else if (!s->config.kernel_faults) snprintf(k->why, sizeof k->why, "kernel_faults=0");
 	else if (!(k->balances & KERNEL_BALANCES)) snprintf(k->why, sizeof k->why, "kernel.numa_balancing=2 is tiering: its statistics are of slow memory only");
-	else if (!s->scan_threads || probe(k)) { }
+	else if (probe(s)) { }
 	else if (!(k->share = calloc((size_t)REGISTRY_THREADS * s->machine.n_nodes, sizeof *k->share))) snprintf(k->why, sizeof k->why, "no memory");
 	else k->on = true;
 	if (k->balances && s->config.verbose)
@@ -80,7 +79,7 @@ void session_kernel_saw(struct session *s, struct nsched_thread *t, const char *
 	struct reading r = { .s = s, .share = &s->kernel.share[(size_t)t->number * s->machine.n_nodes] };
 	struct kernel_faults faults;
 	for (unsigned n = 0; n < s->machine.n_nodes; n++) r.share[n] = 0;
-	int ret = text ? kernel_faults_parse(text, &faults, put_node, &r) : kernel_faults_read(t->tid, &faults, put_node, &r);
+	int ret = text ? kernel_faults_parse(text, &faults, put_node, &r) : s->eyes->faults(s->eyes_state, t->tid, &faults, put_node, &r);
 	t->kernel_ms = session_now_ms(s);
 	s->kernel.reads++;
 	float most = 0;
@@ -93,11 +92,11 @@ void session_kernel_saw(struct session *s, struct nsched_thread *t, const char *
 void session_read_kernel(struct session *s)
 {
 	struct session_kernel *k = &s->kernel;
-	uint32_t n = atomic_load(&s->registry->n), read = 0;
-	if (!k->on) return;
+	uint32_t n = s->registry->seen_n, read = 0;
+	if (!k->on || !s->eyes) return;
 	for (uint32_t i = 0; i < n && read < READ_EACH_STEP; i++) {
 		struct nsched_thread *t = registry_at(s->registry, k->next++ % n);
-		if (atomic_load(&t->state) != THREAD_LIVE || session_now_ms(s) - t->kernel_ms < READ_AGAIN_MS) continue;
+		if (t->seen.state != THREAD_LIVE || session_now_ms(s) - t->kernel_ms < READ_AGAIN_MS) continue;
 		session_kernel_saw(s, t, NULL);
 		read++;
 	}

@@ -96,6 +96,7 @@ void session_count_local(struct session *s)
 			all += s->probe[i].weight;
 			if (node == here) local += s->probe[i].weight;
 		}
+	s->local = all > 0 ? local / all : -1;
 	history_add_share(&s->history, local, all);
 }
 
@@ -104,6 +105,7 @@ void session_count_local(struct session *s)
 void session_add_hints(struct session *s, uint64_t passed_ns)
 {
 	pthread_mutex_lock(&s->ranges->lock);
+	if (s->witness) s->witness->ranges(s->witness_state, s->ranges);
 	for (unsigned h = 0; h < s->ranges->n_hints; h++) {
 		const struct hint *hint = &s->ranges->hint[h];
 		registry_at(s->registry, hint->thread)->weight_ns += hint->bytes_per_s / LINE_BYTES * MACHINE_LOCAL_NS;

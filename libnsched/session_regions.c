@@ -9,21 +9,21 @@
 
 static void take(struct session *s, struct nsched_thread *t)
 {
-	uint32_t n = atomic_load_explicit(&t->touches, memory_order_acquire), from = t->touches_taken;
+	uint64_t addr[REGISTRY_TOUCHES];
+	uint32_t n = atomic_load_explicit(&t->touches, memory_order_acquire), from = t->touches_taken, k = 0;
 	if (n - from > REGISTRY_TOUCHES) from = n - REGISTRY_TOUCHES;
-	for (; from != n; from++) {
-		uint64_t addr = atomic_load_explicit(&t->touch[from % REGISTRY_TOUCHES], memory_order_relaxed);
-		evidence_add(s->evidence, t->number, addr, TOUCH_NS);
-		s->totals.touches++;
-	}
+	for (; from != n; from++) addr[k++] = atomic_load_explicit(&t->touch[from % REGISTRY_TOUCHES], memory_order_relaxed);
 	t->touches_taken = n;
+	if (s->witness) s->witness->touches(s->witness_state, t, addr, &k);
+	for (uint32_t i = 0; i < k; i++) evidence_add(s->evidence, t->number, addr[i], TOUCH_NS);
+	s->totals.touches += k;
 }
 
 void session_take_touches(struct session *s)
 {
-	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
 		struct nsched_thread *t = registry_at(s->registry, i);
-		if (atomic_load(&t->state) == THREAD_LIVE) take(s, t);
+		if (t->seen.state == THREAD_LIVE) take(s, t);
 	}
 }
 

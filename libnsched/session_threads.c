@@ -1,8 +1,6 @@
 #include <errno.h>
-#include <unistd.h>
 
 #include "session.h"
-#include "sys/threads.h"
 
 enum {
 	STRANGERS_MS = 1000,    /* how often unregistered threads are looked at that may have inherited a mask of ours */
@@ -18,13 +16,33 @@ static void found(void *arg, pid_t tid)
 	else binding_release_stranger(&s->binding, tid);
 }
 
-static void look_for_threads(struct session *s, uint64_t passed_ns)
+void session_look_for_threads(struct session *s, uint64_t passed_ns)
 {
 	s->strangers_ms += (unsigned)(passed_ns / 1000000);
-	if (!s->scan_threads) return;
+	if (!s->eyes) return;
 	if (s->config.threads != THREADS_ALL && s->strangers_ms < STRANGERS_MS) return;
 	s->strangers_ms = 0;
-	threads_scan(found, s);
+	s->eyes->scan(s->eyes_state, found, s);
+}
+
+int session_bound(struct session *s, struct nsched_thread *t, int ret)
+{
+	registry_see(t);
+	if (s->witness) s->witness->bound(s->witness_state, t, &ret);
+	return ret;
+}
+
+static void look(struct session *s, struct nsched_thread *t)
+{
+	binding_look(&s->binding, t);
+	session_bound(s, t, 0);
+}
+
+static void verify(struct session *s, struct nsched_thread *t)
+{
+	if (t->seen.bound < 0) return;
+	binding_verify(&s->binding, t);
+	session_bound(s, t, 0);
 }
 
 static void announce(struct session *s, struct nsched_thread *t)
@@ -32,7 +50,7 @@ static void announce(struct session *s, struct nsched_thread *t)
 	session_watch(s, t);
 	if (s->counters.on) s->counters.ops->thread_add(s->counters.state, t->number, t->tid);
 	t->watched = true;
-	binding_look(&s->binding, t);
+	look(s, t);
 }
 
 static void forget(struct session *s, struct nsched_thread *t)
@@ -44,6 +62,9 @@ static void forget(struct session *s, struct nsched_thread *t)
 	ranges_forget_thread(s->ranges, t->number);
 	past_forget_thread(&s->past, t->number);
 	registry_free_slot(s->registry, t);
+	t->seen.state = THREAD_FREE;
+	t->seen.bound = REGISTRY_NO_NODE;
+	t->seen.fixed = false;
 }
 
 /* The kernel counts in ticks of 10 ms: over half a second that is good to 2 %. */
@@ -51,7 +72,7 @@ static void look_load(const struct session *s, struct nsched_thread *t, uint64_t
 {
 	uint64_t passed = s->last_ns - t->ticks_ns;
 	if (t->ticks_ns && passed < LOAD_NS) return;
-	if (t->ticks_ns) t->load = (float)(ticks - t->ticks) * (1e9f / (float)sysconf(_SC_CLK_TCK)) / (float)passed;
+	if (t->ticks_ns) t->load = (float)(ticks - t->ticks) * (1e9f / (float)s->eyes->ticks_per_s(s->eyes_state)) / (float)passed;
 	t->ticks = ticks;
 	t->ticks_ns = s->last_ns;
 }
@@ -59,60 +80,61 @@ static void look_load(const struct session *s, struct nsched_thread *t, uint64_t
 static void look_where(struct session *s, struct nsched_thread *t)
 {
 	struct thread_times times;
-	int ret = threads_times(t->tid, &times);
+	int ret = s->eyes->times(s->eyes_state, t->tid, &times);
 	if (ret == -ENOENT || ret == -ESRCH) {
 		registry_leave(t);
+		t->seen.state = THREAD_GONE;
 		return;
 	}
 	unsigned node = ret || times.cpu_os >= MACHINE_CPUS ? REGISTRY_UNKNOWN_CPU : s->registry->node_of_cpu[times.cpu_os];
 	if (!ret) look_load(s, t, times.ticks);
-	if (atomic_load(&t->fixed)) binding_look(&s->binding, t);
-	binding_verify(&s->binding, t);
-	int bound = atomic_load(&t->bound);
-	if (bound >= 0) t->node = bound;
+	if (t->seen.fixed) look(s, t);
+	verify(s, t);
+	if (t->seen.bound >= 0) t->node = t->seen.bound;
 	else t->node = node == REGISTRY_UNKNOWN_CPU ? REGISTRY_NO_NODE : (int)node;
 }
 
 /* One that is bound is where it is; only its load may change. */
 static bool wants_look(const struct session *s, const struct nsched_thread *t)
 {
-	return atomic_load(&t->bound) < 0 || s->last_ns - t->ticks_ns >= LOAD_NS;
+	return t->seen.bound < 0 || s->last_ns - t->ticks_ns >= LOAD_NS;
 }
 
 /* Somebody may have bound it, just now. */
 static void look_again(struct session *s, struct nsched_thread *t)
 {
-	binding_look(&s->binding, t);
-	binding_verify(&s->binding, t);
+	look(s, t);
+	verify(s, t);
 }
 
 static void count_bound(struct session *s)
 {
 	s->totals.bound = s->totals.fixed = 0;
 	s->totals.bindings = 0;
-	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
 		const struct nsched_thread *t = registry_at(s->registry, i);
 		s->totals.bindings += atomic_load(&t->bindings);
-		if (atomic_load(&t->state) != THREAD_LIVE) continue;
-		s->totals.bound += atomic_load(&t->bound) >= 0;
-		s->totals.fixed += atomic_load(&t->fixed);
+		if (t->seen.state != THREAD_LIVE) continue;
+		s->totals.bound += t->seen.bound >= 0;
+		s->totals.fixed += t->seen.fixed;
 	}
 }
 
-void session_update_threads(struct session *s, uint64_t passed_ns)
+void session_update_threads(struct session *s)
 {
-	look_for_threads(s, passed_ns);
-	uint32_t n = atomic_load(&s->registry->n), asked = 0;
 	bool look_at_all = atomic_exchange(&s->registry->masks_changed, false);
+	registry_see_all(s->registry);
+	if (s->witness) s->witness->threads(s->witness_state, s->registry, &look_at_all);
+	uint32_t n = s->registry->seen_n, asked = 0;
 	for (uint32_t k = 0; k < n; k++) {
 		/* begin somewhere else each time, so that all get their turn where not all can be asked */
 		struct nsched_thread *t = registry_at(s->registry, (k + (uint32_t)s->totals.steps * TIMES_EACH_STEP) % n);
-		int state = atomic_load(&t->state);
-		if (state == THREAD_LIVE && !t->watched) announce(s, t);
-		else if (state == THREAD_LIVE && look_at_all) look_again(s, t);
-		if (state == THREAD_LIVE && s->scan_threads && wants_look(s, t) && asked++ < TIMES_EACH_STEP) look_where(s, t);
-		else if (atomic_load(&t->bound) >= 0) t->node = atomic_load(&t->bound);
-		if (atomic_load(&t->state) == THREAD_GONE) forget(s, t);
+		bool live = t->seen.state == THREAD_LIVE;
+		if (live && !t->watched) announce(s, t);
+		else if (live && look_at_all) look_again(s, t);
+		if (live && s->eyes && wants_look(s, t) && asked++ < TIMES_EACH_STEP) look_where(s, t);
+		else if (t->seen.bound >= 0) t->node = t->seen.bound;
+		if (t->seen.state == THREAD_GONE) forget(s, t);
 	}
 	count_bound(s);
 }

@@ -28,15 +28,15 @@ static uint32_t rested_ms(const struct nsched_thread *t, uint64_t now_ms)
 static int view_threads(struct session *s, uint16_t *index)
 {
 	uint64_t now = session_now_ms(s);
-	for (uint32_t i = 0; i < atomic_load(&s->registry->n); i++) {
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
 		struct nsched_thread *t = registry_at(s->registry, i);
 		index[i] = NO_INDEX;
-		if (atomic_load(&t->state) != THREAD_LIVE || t->node < 0 || t->load < LOAD_LEAST) continue;
+		if (t->seen.state != THREAD_LIVE || t->node < 0 || t->load < LOAD_LEAST) continue;
 		struct situation_thread *v = situation_add_thread(&s->situation);
 		if (!v) return -ENOMEM;
 		index[i] = (uint16_t)(s->situation.n_threads - 1);
-		*v = (struct situation_thread){ .number = t->number, .node = (int16_t)t->node, .bound = atomic_load(&t->bound) >= 0,
-		                                .fixed = atomic_load(&t->fixed), .load = t->load, .home = -1, .process = t->process,
+		*v = (struct situation_thread){ .number = t->number, .node = (int16_t)t->node, .bound = t->seen.bound >= 0,
+		                                .fixed = t->seen.fixed, .load = t->load, .home = -1, .process = t->process,
 		                                .moved_ms_ago = rested_ms(t, now) };
 	}
 	return 0;

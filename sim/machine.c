@@ -95,6 +95,10 @@ int sim_machine_load(struct sim_machine *m, const char *spec, char error[SIM_ERR
 	const struct sim_preset *preset = find_preset(spec);
 	int ret = load_topology(m, spec, preset);
 	if (ret == -EINVAL || ret == -ENODEV) return no_machine(spec, error);
+	if (ret == -E2BIG) {
+		snprintf(error, SIM_ERROR, "the machine \"%.60s\" is too large: at most %u nodes and %u CPUs", spec, MACHINE_NODES, MACHINE_CPUS);
+		return ret;
+	}
 	if (ret) {
 		snprintf(error, SIM_ERROR, "the machine \"%.60s\" can't be made: %s", spec, strerror(-ret));
 		return ret;

@@ -1,6 +1,7 @@
 # The tests; tests/README.md says which is which.
 include tests/unit/local.mk
 include tests/sim/local.mk
+include tests/replay/local.mk
 include tests/fuzz/local.mk
 include tests/plugin/local.mk
 include tests/papi/local.mk

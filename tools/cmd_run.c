@@ -44,6 +44,9 @@ static const struct flag {
 	{ "--report", MAYBE_ARGUMENT, "report", "-",
 	  "--report[=FILE]         report at the program's end, to FILE or standard error;\n"
 	  "                          %p in FILE stands for the process, %h the machine, %r the rank" },
+	{ "--record", WITH_ARGUMENT, "record", NULL,
+	  "--record FILE           all that decisions depend on goes to FILE, for nsched replay; %p, %h, %r as above" },
+	{ "--anonymous", NO_ARGUMENT, "record_names", "0", "--anonymous             the record has no names that the program gave" },
 	{ "--dry-run", NO_ARGUMENT, "dry_run", "1", "--dry-run               decide and report, but move nothing" },
 	{ "--option", WITH_ARGUMENT, NULL, NULL, "--option NAME=VALUE     any option of the table below; may be repeated" },
 	{ "--widen", NO_ARGUMENT, "widen", "1",
@@ -188,21 +191,22 @@ static int parse(struct run *run, int argc, char **argv, int *program)
 
 /* ---- the environment ---------------------------------------------------------------------------- */
 
-/* The report's name for this process, into the configuration. */
-static int name_report(struct run *run)
+/* The name of this process's report, or record, into the configuration. */
+static int name_file(struct run *run, enum config_option_number option, char *name)
 {
+	const char *what = config_options[option].name;
 	char file[CONFIG_TEXT_BYTES];
-	int inherited = launch_role() != LAUNCH_NONE && !run->given[OPTION_report];
+	int inherited = launch_role() != LAUNCH_NONE && !run->given[option];
 
 	/* From an `nsched run` further up: its name is complete, but it is that process's. */
-	if (inherited && launch_report_file(run->config.report, file, sizeof(file)) < 0) {
-		complain("the report's name is too long: %s", run->config.report);
+	if (inherited && launch_report_file(name, file, sizeof(file)) < 0) {
+		complain("the %s's name is too long: %s", what, name);
 		return COMMAND_USAGE;
 	}
-	if (!inherited && report_name(run->config.report, file, sizeof(file)) < 0)
+	if (!inherited && report_name(what, name, file, sizeof(file)) < 0)
 		return COMMAND_USAGE;
-	run->given[OPTION_report] |= file[0] != '\0';
-	strcpy(run->config.report, file);
+	run->given[option] |= file[0] != '\0';
+	strcpy(name, file);
 	return 0;
 }
 
@@ -314,7 +318,10 @@ static int launch(struct run *run, char **argv)
 
 	int threaded;
 	enum program_kind kind = program_look(path, &threaded);
-	int result = name_report(run);
+	int result = name_file(run, OPTION_report, run->config.report);
+
+	if (result == 0)
+		result = name_file(run, OPTION_record, run->config.record);
 
 	if (result != 0)
 		return result;

@@ -18,7 +18,7 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
 };
 
-extern const struct command command_run, command_doctor, command_report, command_sim;
+extern const struct command command_run, command_doctor, command_report, command_sim, command_replay;
 
 /* "nsched: " and the text on standard error, as one line. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);

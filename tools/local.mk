@@ -2,7 +2,7 @@ include docs/local.mk
 
 bin_PROGRAMS += tools/nsched
 tools_nsched_SOURCES = \
-	tools/nsched.c tools/command.h tools/cmd_run.c tools/cmd_doctor.c tools/cmd_sim.c \
+	tools/nsched.c tools/command.h tools/cmd_run.c tools/cmd_doctor.c tools/cmd_sim.c tools/cmd_replay.c \
 	tools/doctor_tools.c tools/doctor_measure.c \
 	tools/sim_output.h tools/sim_text.c tools/sim_json.c tools/sim_table.c \
 	tools/environment.c tools/environment.h \
@@ -15,9 +15,9 @@ tools_nsched_SOURCES = \
 	tools/program.c tools/program.h \
 	tools/report_name.c tools/report_name.h \
 	tools/where.c tools/where.h
-tools_nsched_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/sim $(JANSSON_CFLAGS) -DNSCHED_WORKLOADS='"$(pkgdatadir)/workloads"' -DNSCHED_BINDIR='"$(bindir)"' -DNSCHED_LIBDIR='"$(libdir)"'
+tools_nsched_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/sim -I$(top_srcdir)/replay $(JANSSON_CFLAGS) -DNSCHED_WORKLOADS='"$(pkgdatadir)/workloads"' -DNSCHED_BINDIR='"$(bindir)"' -DNSCHED_LIBDIR='"$(libdir)"'
 tools_nsched_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(SCOTCH_CFLAGS)
-tools_nsched_LDADD = libnsched_doctor.la libnsched_sim.la libnsched_board.la libnsched_config.la $(JANSSON_LIBS) $(SCOTCH_LIBS) -lpthread -ldl -lm
+tools_nsched_LDADD = libnsched_doctor.la libnsched_replay.la libnsched_sim.la libnsched_board.la libnsched_config.la $(JANSSON_LIBS) $(SCOTCH_LIBS) -lpthread -ldl -lm
 
 # The doctor, as a convenience library: its tests give it recorded machines. It is not linked with the core, whose
 # libraries `nsched run` need not wait for: it loads it.

@@ -13,6 +13,7 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_doctor,
 	&command_sim,
+	&command_replay,
 	&command_report,
 };
 

@@ -38,10 +38,10 @@ static const char *placeholder(char letter, char text[HOST_NAME_MAX + 1])
 }
 
 /* Appends; 0 or -ENAMETOOLONG. */
-static int append(char *file, size_t bytes, size_t *length, const char *text, size_t text_length)
+static int append(const char *what, char *file, size_t bytes, size_t *length, const char *text, size_t text_length)
 {
 	if (*length + text_length >= bytes) {
-		complain("the report's name is longer than %zu bytes", bytes - 1);
+		complain("the %s's name is longer than %zu bytes", what, bytes - 1);
 		return -ENAMETOOLONG;
 	}
 	memcpy(file + *length, text, text_length);
@@ -50,7 +50,7 @@ static int append(char *file, size_t bytes, size_t *length, const char *text, si
 	return 0;
 }
 
-static int expand(const char *pattern, char *file, size_t bytes, size_t length)
+static int expand(const char *what, const char *pattern, char *file, size_t bytes, size_t length)
 {
 	char text[HOST_NAME_MAX + 1] = "";
 	int result = 0;
@@ -58,7 +58,7 @@ static int expand(const char *pattern, char *file, size_t bytes, size_t length)
 	while (result == 0 && *pattern != '\0') {
 		size_t plain = strcspn(pattern, "%");
 
-		result = append(file, bytes, &length, pattern, plain);
+		result = append(what, file, bytes, &length, pattern, plain);
 		pattern += plain;
 		if (result < 0 || *pattern == '\0')
 			break;
@@ -66,16 +66,16 @@ static int expand(const char *pattern, char *file, size_t bytes, size_t length)
 		const char *value = placeholder(pattern[1], text);
 
 		if (value == NULL) {
-			complain("the report's name has \"%.2s\"; known are %%p (process), %%h (machine), %%r (rank) and %%%%", pattern);
+			complain("the %s's name has \"%.2s\"; known are %%p (process), %%h (machine), %%r (rank) and %%%%", what, pattern);
 			return -EINVAL;
 		}
-		result = append(file, bytes, &length, value, strlen(value));
+		result = append(what, file, bytes, &length, value, strlen(value));
 		pattern += 2;
 	}
 	return result;
 }
 
-static int own_for_each_rank(const char *pattern, char *file, size_t bytes)
+static int own_for_each_rank(const char *what, const char *pattern, char *file, size_t bytes)
 {
 	char copy[PATH_MAX], word[32];
 	int several;
@@ -87,12 +87,12 @@ static int own_for_each_rank(const char *pattern, char *file, size_t bytes)
 	snprintf(word, sizeof(word), "rank%.20s", rank);
 	if (filename_insert(copy, word, file, bytes) >= 0)
 		return 0;
-	complain("the report's name is longer than %zu bytes", bytes - 1);
+	complain("the %s's name is longer than %zu bytes", what, bytes - 1);
 	return -ENAMETOOLONG;
 }
 
-/* A job must not run for a day and then find no place for its report. */
-static int folder_takes_it(const char *file)
+/* A job must not run for a day and then find no place for its report, or its record. */
+static int folder_takes_it(const char *what, const char *file)
 {
 	char folder[PATH_MAX];
 	int length = (int)(strrchr(file, '/') - file);
@@ -100,11 +100,11 @@ static int folder_takes_it(const char *file)
 	snprintf(folder, sizeof(folder), "%.*s", length == 0 ? 1 : length, file);
 	if (access(folder, W_OK | X_OK) == 0)
 		return 0;
-	complain("no report can be written into %s: %s", folder, strerror(errno));
+	complain("no %s can be written into %s: %s", what, folder, strerror(errno));
 	return -errno;
 }
 
-int report_name(const char *pattern, char *file, size_t bytes)
+int report_name(const char *what, const char *pattern, char *file, size_t bytes)
 {
 	char here[PATH_MAX];
 	size_t length = 0;
@@ -112,15 +112,15 @@ int report_name(const char *pattern, char *file, size_t bytes)
 
 	file[0] = '\0';
 	if (pattern[0] == '\0' || strcmp(pattern, "-") == 0)
-		return append(file, bytes, &length, pattern, strlen(pattern));
+		return append(what, file, bytes, &length, pattern, strlen(pattern));
 	if (pattern[0] != '/' && getcwd(here, sizeof(here)) != NULL) {
-		result = append(file, bytes, &length, here, strlen(here));
+		result = append(what, file, bytes, &length, here, strlen(here));
 		if (result == 0 && strcmp(here, "/") != 0)
-			result = append(file, bytes, &length, "/", 1);
+			result = append(what, file, bytes, &length, "/", 1);
 	}
 	if (result == 0)
-		result = expand(pattern, file, bytes, length);
+		result = expand(what, pattern, file, bytes, length);
 	if (result == 0)
-		result = own_for_each_rank(pattern, file, bytes);
-	return result < 0 || strchr(file, '/') == NULL ? result : folder_takes_it(file);
+		result = own_for_each_rank(what, pattern, file, bytes);
+	return result < 0 || strchr(file, '/') == NULL ? result : folder_takes_it(what, file);
 }

@@ -189,9 +189,30 @@ int topo_load_xml(struct machine *machine, const char *file)
 	return finish(machine, topology, NULL);
 }
 
+/* The objects of the lowest level that it describes, "node:4 core:2": hwloc would make any number of them. What is in
+ * brackets are attributes. */
+static bool is_too_large(const char *description)
+{
+	unsigned long objects = 1;
+	unsigned depth = 0;
+	bool begins = true;   /* of a word, or behind its colon: here a number counts */
+	for (const char *c = description; *c; c++) {
+		depth += *c == '(' || *c == '[';
+		if (depth && (*c == ')' || *c == ']')) depth--;
+		if (!depth && begins && *c >= '0' && *c <= '9') {
+			unsigned long n = strtoul(c, NULL, 10);
+			if (n > MACHINE_CPUS || objects * n > MACHINE_CPUS) return true;
+			objects *= n ? n : 1;
+		}
+		begins = *c == ' ' || *c == ':';
+	}
+	return false;
+}
+
 int topo_load_synthetic(struct machine *machine, const char *description)
 {
 	hwloc_topology_t topology;
+	if (is_too_large(description)) return -E2BIG;
 	int ret = open_topology(&topology);
 	if (ret) return ret;
 	if (hwloc_topology_set_synthetic(topology, description)) {

@@ -17,7 +17,7 @@ void topo_prepare(void);
 int topo_load(struct machine *machine, const struct cpu_mask *allowed);
 
 /* The same from a file of `lstopo file.xml`, or from a synthetic description ("node:4 core:2 pu:1"),
- * as if it were this machine. -EINVAL: hwloc can't read it. */
+ * as if it were this machine. -EINVAL: hwloc can't read it; -E2BIG as above. */
 int topo_load_xml(struct machine *machine, const char *file);
 int topo_load_synthetic(struct machine *machine, const char *description);
 

@@ -8,3 +8,9 @@ tests_bench_sampling_LDADD = -lpthread
 bench-sampling: tests/bench/sampling tests/stubs/two_nodes.la tools/nsched libnsched_preload.la
 	@srcdir=$(srcdir) $(srcdir)/tests/bench/sampling.sh
 .PHONY: bench-sampling
+
+# What a record costs, and how large it gets. `make bench-record`
+EXTRA_DIST += tests/bench/record.sh
+bench-record: tests/bench/sampling tests/stubs/two_nodes.la tools/nsched libnsched_preload.la
+	@srcdir=$(srcdir) $(srcdir)/tests/bench/record.sh
+.PHONY: bench-record

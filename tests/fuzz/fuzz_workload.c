@@ -1,6 +1,6 @@
 /* What the parser of workloads does with any bytes: it says 0, or an error with a text; nothing leaks, nothing hangs. For libFuzzer
  * (make fuzz-workload), and for the unit test that mutates the workloads we have. */
-#include "fuzz_workload.h"
+#include "fuzz.h"
 
 #include <stdlib.h>
 #include <string.h>

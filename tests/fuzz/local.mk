@@ -1,13 +1,51 @@
-# Fuzzing with libFuzzer, where clang has it; by hand: make fuzz-workload [FUZZ_SECONDS=60]
-EXTRA_DIST += tests/fuzz/fuzz_workload.c tests/fuzz/fuzz_workload.h
+# Fuzzing with libFuzzer, where clang has it; by hand: make fuzz-workload, fuzz-machine, fuzz-snapshot, fuzz-record
+# [FUZZ_SECONDS=60]. What it begins with is tests/fuzz/corpus/NAME; what it finds goes to fuzz-corpus/NAME of the build. A file that broke
+# something belongs into the former. `make check` plays the corpora with a small changer of bytes in libFuzzer's place.
+fuzz_targets = workload machine snapshot record
+EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/fuzz_main.c tests/fuzz/fuzz_workload.c tests/fuzz/fuzz_machine.c tests/fuzz/fuzz_snapshot.c \
+	tests/fuzz/fuzz_record.c tests/fuzz/corpus tests/fuzz/corpora
 FUZZ_SECONDS = 60
-CLEANFILES += tests/fuzz/fuzz-workload
-.PHONY: fuzz-workload
-fuzz-workload:
-	@mkdir -p tests/fuzz/corpus
-	clang -g -O1 -fsanitize=fuzzer,address,undefined -std=gnu11 $(DEFS) -D_GNU_SOURCE= -I$(top_srcdir)/include -I$(top_srcdir)/libnsched \
-		-I$(top_srcdir)/sim -I. $(HWLOC_CFLAGS) $(srcdir)/tests/fuzz/fuzz_workload.c \
-		$(addprefix $(srcdir)/sim/,parse.c parse_op.c number.c engine.c os.c program.c program_memory.c program_messages.c memory.c heap.c machine.c presets.c placed.c) \
-		$(addprefix $(srcdir)/libnsched/,pure/snapshot_words.c pure/nearest.c pure/machine.c sys/topo.c sys/measured.c) \
-		$(HWLOC_LIBS) -lm -o tests/fuzz/fuzz-workload
-	tests/fuzz/fuzz-workload -max_total_time=$(FUZZ_SECONDS) -timeout=10 tests/fuzz/corpus $(srcdir)/sim/workloads
+
+fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/sim -I$(top_srcdir)/replay
+check_PROGRAMS += tests/fuzz/fuzz_workload tests/fuzz/fuzz_machine tests/fuzz/fuzz_snapshot
+tests_fuzz_fuzz_workload_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_workload.c
+tests_fuzz_fuzz_workload_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_workload_LDADD = libnsched_sim.la
+tests_fuzz_fuzz_machine_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_machine.c
+tests_fuzz_fuzz_machine_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_machine_LDADD = libnsched_sim.la
+tests_fuzz_fuzz_snapshot_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_snapshot.c
+tests_fuzz_fuzz_snapshot_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_snapshot_LDADD = libnsched_core.la
+if HAVE_ZSTD
+check_PROGRAMS += tests/fuzz/fuzz_record
+tests_fuzz_fuzz_record_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_record.c
+tests_fuzz_fuzz_record_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_record_LDADD = libnsched_replay.la
+endif
+TESTS += tests/fuzz/corpora
+
+# All of the core, since libFuzzer wants to see what it runs through; a minute to build
+fuzz_sources = $(addprefix $(top_srcdir)/,$(filter %.c,$(core_pure) $(core_sys) $(core_root) $(libnsched_board_la_SOURCES) $(libnsched_config_la_SOURCES) \
+	$(libnsched_sim_la_SOURCES) $(libnsched_replay_la_SOURCES)))
+fuzz_flags = -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -std=gnu11 $(DEFS) -D_GNU_SOURCE= -I$(top_srcdir)/include \
+	-I$(top_srcdir) -I$(top_srcdir)/libnsched -I$(top_srcdir)/sim -I$(top_srcdir)/replay -I. $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS) $(papi_cppflags) \
+	$(zstd_cppflags) -DNSCHED_WORKLOADS=\"$(pkgdatadir)/workloads\"
+CLEANFILES += $(addprefix tests/fuzz/fuzz-,$(fuzz_targets))
+.PHONY: $(addprefix fuzz-,$(fuzz_targets))
+$(addprefix tests/fuzz/fuzz-,$(fuzz_targets)): tests/fuzz/fuzz-%: tests/fuzz/fuzz_%.c tests/fuzz/libfuzz.a
+	clang $(fuzz_flags) $< tests/fuzz/libfuzz.a $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) -lpthread -ldl -lm -o $@
+fuzz_headers = $(wildcard $(addprefix $(top_srcdir)/,$(addsuffix /*.h,libnsched libnsched/pure libnsched/sys sim replay)) $(top_srcdir)/*/*.def $(top_srcdir)/libnsched/*/*.def)
+tests/fuzz/libfuzz.a: $(fuzz_sources) $(fuzz_headers)
+	@$(MKDIR_P) tests/fuzz/objects
+	test -z "$(filter $(fuzz_headers),$?)" || rm -f tests/fuzz/objects/*.o
+	cd tests/fuzz/objects && echo $(abspath $(sort $(fuzz_sources))) | tr ' ' '\n' | xargs -P 2 -n 1 sh -c 'o=$$(echo "$$1" | tr / _).o; test "$$o" -nt "$$1" || \
+		clang $(subst -I$(top_srcdir),-I$(abs_top_srcdir),$(subst -fsanitize=fuzzer,-fsanitize=fuzzer-no-link,$(subst -I. ,-I$(abs_top_builddir) ,$(fuzz_flags)))) \
+		-c "$$1" -o "$$o"' sh
+	rm -f $@
+	ar rcs $@ tests/fuzz/objects/*.o
+MOSTLYCLEANFILES += tests/fuzz/libfuzz.a
+$(addprefix fuzz-,$(fuzz_targets)): fuzz-%: tests/fuzz/fuzz-%
+	@$(MKDIR_P) fuzz-corpus/$*
+	tests/fuzz/fuzz-$* -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2500 -max_len=65536 fuzz-corpus/$* $(srcdir)/tests/fuzz/corpus/$* \
+		$(if $(filter workload,$*),$(srcdir)/sim/workloads) $(if $(filter snapshot,$*),$(srcdir)/tests/fixtures)

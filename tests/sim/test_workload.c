@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz_workload.h"
+#include "fuzz.h"
 #include "made.h"
 #include "sim_made.h"
 

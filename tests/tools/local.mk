@@ -14,8 +14,8 @@ tests_tools_preload_on_files_la_SOURCES = $(libnsched_preload_la_SOURCES)
 tests_tools_preload_on_files_la_CPPFLAGS = $(AM_CPPFLAGS) -DPRELOAD_ROOT='"root"'
 tests_tools_preload_on_files_la_LDFLAGS = $(fake_ldflags)
 
-EXTRA_DIST += tests/tools/doctor.sh tests/tools/harness.sh tests/tools/preload.sh tests/tools/run.sh tests/tools/ranks.sh tests/tools/report.sh tests/tools/install.sh tests/tools/sim.sh
-TESTS += tests/tools/sim.sh
+EXTRA_DIST += tests/tools/doctor.sh tests/tools/harness.sh tests/tools/preload.sh tests/tools/run.sh tests/tools/ranks.sh tests/tools/report.sh tests/tools/install.sh tests/tools/sim.sh tests/tools/replay.sh
+TESTS += tests/tools/sim.sh tests/tools/replay.sh
 if !SANITIZED
 TESTS += tests/tools/preload.sh tests/tools/doctor.sh tests/tools/run.sh tests/tools/ranks.sh tests/tools/report.sh tests/tools/install.sh
 endif

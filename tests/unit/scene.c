@@ -1,8 +1,10 @@
 #include "scene.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "made.h"
 
@@ -41,6 +43,20 @@ struct scene *scene_made(unsigned nodes, unsigned cpus, unsigned threads, unsign
 	return &scene;
 }
 
+static void start_record(struct scene *s, struct session_setup *setup)
+{
+	static unsigned number;
+	static char name[512];
+	const char *folder = getenv("SCENE_RECORDS");
+	if (folder && !s->record) {
+		snprintf(name, sizeof name, "%s/%ld-%u.nsr", folder, (long)getpid(), number++);
+		s->record = name;
+	}
+	if (!s->record) return;
+	ck_assert_msg(!recorder_open(&s->recorder, s->record, &s->config), "%s: %s", s->record, s->recorder.why);
+	recorder_join(&s->recorder, setup);
+}
+
 int scene_begin(struct scene *s, bool with_source)
 {
 	static const struct source_ops *const sources[] = { &fake_source_ops, NULL };
@@ -49,6 +65,7 @@ int scene_begin(struct scene *s, bool with_source)
 	                               .ranges = &s->ranges };
 	made_machine(&setup.machine, s->nodes, s->cpus);
 	for (unsigned c = 0; c < s->nodes * s->cpus; c++) mask_add(&setup.allowed, c);
+	start_record(s, &setup);
 	return session_init(&s->session, &setup);
 }
 
@@ -108,6 +125,7 @@ unsigned scene_all_local(const struct scene *s)
 void scene_end(struct scene *s)
 {
 	session_stop(&s->session);
+	if (s->record) recorder_close(&s->recorder);
 	session_free(&s->session);
 	ranges_free(&s->ranges);
 	for (unsigned b = 0; b < REGISTRY_THREADS / REGISTRY_BLOCK; b++) free(s->registry.block[b]);

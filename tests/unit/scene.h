@@ -5,6 +5,7 @@
 
 #include "../stubs/fake_hands.h"
 #include "../stubs/fake_source.h"
+#include "recorder.h"
 #include "session.h"
 
 enum {
@@ -24,11 +25,14 @@ struct scene {
 	struct session session;
 	const struct source_ops *const *sources; /* NULL: fake_source_ops */
 	const struct counter_ops *counters;  /* NULL: none */
+	const char *record;                  /* NULL, or the file that it is recorded in */
+	struct recorder recorder;
 	unsigned nodes, cpus, threads, slice; /* slice: pages of each thread */
 };
 
 /* `threads` threads, evenly over the nodes, each with a slice of `slice` pages, all on the first node; nobody
- * touches anything yet. `config` may be changed before scene_begin. The scene is one static thing. */
+ * touches anything yet. `config` may be changed before scene_begin. The scene is one static thing. Where the variable SCENE_RECORDS
+ * names a folder, each scene of a test is recorded into a file there. */
 struct scene *scene_made(unsigned nodes, unsigned cpus, unsigned threads, unsigned slice);
 
 /* What session_init says. */
