@@ -8,6 +8,7 @@
 
 #include "libnsched/pure/nearest.h"
 #include "partition.h"
+#include "report_nodes.h"
 #include "report_read.h"
 
 enum { HOSTS_MOST = 4096 };
@@ -21,6 +22,7 @@ struct wish {
 struct hosts {
 	const char **name;
 	unsigned *slots, *cpus;   /* ranks that ran there; CPUs that it has, 0: not told */
+	unsigned *nodes;
 	unsigned n;
 	unsigned *of_rank;        /* where each ran; n: not known */
 	unsigned unknown;         /* ranks without a report */
@@ -34,7 +36,8 @@ static void usage(FILE *file)
 	      "what was done on each machine and what the ranks sent to each other. For the next run of the same\n"
 	      "job it can place the ranks so that less goes between machines:\n"
 	      "\n"
-	      "  --rankfile FILE         for Open MPI: mpirun --rankfile FILE ...; binds ranks to CPUs\n"
+	      "  --rankfile FILE         for Open MPI: mpirun --rankfile FILE ...; binds ranks to CPUs, those that\n"
+	      "                          talk to each other on one NUMA node\n"
 	      "  --hostfile FILE         a machine a line, in the order of the ranks, for\n"
 	      "                          Open MPI: mpirun --mca rmaps seq --hostfile FILE ...\n"
 	      "                          MPICH:    mpiexec -f FILE ...\n"
@@ -60,8 +63,10 @@ static int find_hosts(const struct read_job *job, struct hosts *hosts)
 	hosts->name = calloc(HOSTS_MOST, sizeof(*hosts->name));
 	hosts->slots = calloc(HOSTS_MOST + 1, sizeof(*hosts->slots));
 	hosts->cpus = calloc(HOSTS_MOST + 1, sizeof(*hosts->cpus));
+	hosts->nodes = calloc(HOSTS_MOST + 1, sizeof(*hosts->nodes));
 	hosts->of_rank = calloc(job->ranks + 1, sizeof(*hosts->of_rank));
-	if (hosts->name == NULL || hosts->slots == NULL || hosts->cpus == NULL || hosts->of_rank == NULL)
+	if (hosts->name == NULL || hosts->slots == NULL || hosts->cpus == NULL || hosts->nodes == NULL ||
+	    hosts->of_rank == NULL)
 		return -ENOMEM;
 	for (unsigned r = 0; r < job->ranks; r++)
 		hosts->of_rank[r] = HOSTS_MOST;
@@ -73,6 +78,8 @@ static int find_hosts(const struct read_job *job, struct hosts *hosts)
 			return -E2BIG;
 		if (report->cpus > hosts->cpus[h])
 			hosts->cpus[h] = report->cpus;
+		if (report->nodes > hosts->nodes[h])
+			hosts->nodes[h] = report->nodes;
 		if (report->rank >= 0 && report->ranks > 0 && hosts->of_rank[report->rank] == HOSTS_MOST) {
 			hosts->of_rank[report->rank] = h;
 			hosts->slots[h]++;
@@ -88,6 +95,7 @@ static void free_hosts(struct hosts *hosts)
 	free(hosts->name);
 	free(hosts->slots);
 	free(hosts->cpus);
+	free(hosts->nodes);
 	free(hosts->of_rank);
 }
 
@@ -156,22 +164,32 @@ static int finish(FILE *file, const char *name)
 	return failed ? COMMAND_BROKEN : 0;
 }
 
-/* Each rank gets an equal part of its machine's CPUs, in the order of the ranks there; where how many
- * there are was not told, or they do not do, one each. */
+/* Each rank gets an equal part of its machine's CPUs, those that talk to each other on one node; where how many
+ * there are was not told, or they do not do, one each. (CPUs are counted node by node, as Open MPI's are.) */
 static int write_rankfile(const char *name, const struct read_job *job, const struct hosts *hosts, const unsigned *of_rank)
 {
-	unsigned *next = calloc(hosts->n + 1, sizeof(*next));
-	FILE *file = next == NULL ? NULL : create(name);
+	unsigned *place = calloc(job->ranks + 1, sizeof(*place));
+	struct nodes_cut cut;
+	FILE *file;
 
+	if (place == NULL || report_nodes(&job->graph, of_rank, hosts->slots, hosts->nodes, hosts->n, place, &cut) < 0) {
+		free(place);
+		complain("no memory to place %u ranks", job->ranks);
+		return COMMAND_BROKEN;
+	}
+	if (cut.after < cut.before)
+		printf("between nodes of a machine: %.1f MiB in the order of the ranks, %.1f as in the rankfile\n",
+		       (double)cut.before / (1024 * 1024), (double)cut.after / (1024 * 1024));
+	file = create(name);
 	if (file == NULL) {
-		free(next);
+		free(place);
 		return COMMAND_USAGE;
 	}
 	for (unsigned r = 0; r < job->ranks; r++) {
 		unsigned h = of_rank[r], cpus = hosts->cpus[h], width = cpus / hosts->slots[h], first;
 
 		width = width == 0 ? 1 : width;
-		first = next[h]++ * width;
+		first = place[r] * width;
 		if (cpus > 0)
 			first %= cpus;
 		if (width > 1)
@@ -179,7 +197,7 @@ static int write_rankfile(const char *name, const struct read_job *job, const st
 		else
 			fprintf(file, "rank %u=%s slot=%u\n", r, hosts->name[h], first);
 	}
-	free(next);
+	free(place);
 	return finish(file, name);
 }
 
@@ -201,7 +219,7 @@ static int place(const struct read_job *job, const struct hosts *hosts, unsigned
 
 	memcpy(of_rank, hosts->of_rank, job->ranks * sizeof(*of_rank));
 	if (hosts->n == 1) {
-		complain("all ranks ran on one machine: where they are on it is decided while they run");
+		printf("all ranks ran on one machine: a rankfile places them on its nodes\n");
 		return 0;
 	}
 	result = partition(&job->graph, hosts->slots, hosts->n, of_rank);

@@ -9,7 +9,7 @@ tools_nsched_SOURCES = \
 	tools/launcher.c tools/launcher.h \
 	tools/ranks.c tools/ranks.h \
 	tools/cmd_report.c tools/report_read.c tools/report_read.h \
-	tools/partition.c tools/partition.h \
+	tools/report_nodes.c tools/report_nodes.h tools/partition.c tools/partition.h \
 	tools/mpi_plugins.c tools/mpi_plugins.h \
 	tools/options_text.c tools/options_text.h \
 	tools/program.c tools/program.h \

@@ -80,6 +80,7 @@ static int take(struct read_job *job, const char *file, const json_t *json)
 	r->local_first = number(json, "local_permille_first", -1);
 	r->local_last = number(json, "local_permille_last", -1);
 	r->threads = (unsigned)number(json, "threads", 0);
+	r->nodes = (unsigned)number(json, "nodes", 1);
 	r->cpus = (unsigned)number(json, "machine_cpus", 0);
 	r->moved_bytes = (unsigned long long)number(json, "moved_bytes", 0);
 	r->thread_moves = (unsigned long long)number(json, "thread_moves", 0);

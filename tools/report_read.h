@@ -11,7 +11,7 @@ struct read_report {
 	int active, has_row;
 	double run_s;
 	long local_first, local_last; /* permille; -1: not seen */
-	unsigned threads, cpus;
+	unsigned threads, cpus, nodes; /* the machine's CPUs, and the nodes that were chosen from */
 	unsigned long long moved_bytes, thread_moves, bytes_sent, messages_sent;
 };
 

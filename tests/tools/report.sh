@@ -69,4 +69,14 @@ same 'in the order of the ranks' '0 1 2 3 4 5 6 7' "$(sed 's/rank \([0-9]*\)=.*/
 says 'a folder that is not there' 2 'nsched: nowhere/hosts: No such file or directory' --hostfile=nowhere/hosts job
 sed -i 's/"beta"/"alpha"/' job/*.json
 says 'one machine' 0 'all ranks ran on one machine' --hostfile=hosts job
+# on four nodes: a ring in order is best as it is; where 0 talks to 4, 1 to 5.. each pair comes to a node
+sed -i 's/"cpus": 4/"cpus": 8, "nodes": 4/' job/*.json
+says 'a ring on nodes' 0 'between machines, as placed for the next run: 0.0 MiB' --rankfile=ranks job
+same 'a ring on nodes' '0 1 2 3 4 5 6 7' "$(sed 's/.*slot=//' ranks | tr '\n' ' ' | sed 's/ $//')"
+for rank in 0 1 2 3 4 5 6 7; do
+	sed -i "s/{\"rank\": $(((rank + 1) % 8)), \"messages\": 100/{\"rank\": $(((rank + 4) % 8)), \"messages\": 100/" job/r.rank$rank.json
+done
+says 'pairs on nodes' 0 'between nodes of a machine: 800.0 MiB in the order of the ranks, 0.0 as in the rankfile' --rankfile=ranks job
+same 'each pair on a node' '4 nodes of one pair' \
+	"$(sed 's/rank \([0-9]*\)=.*slot=/\1 /' ranks | awk '{ on[$1 % 4] = on[$1 % 4] " " int($2 / 2) } END { for (p in on) { split(on[p], n); same += n[1] == n[2] } print same " nodes of one pair" }')"
 finish
