@@ -256,7 +256,7 @@ typedef struct nsched_stats_record {
 NSCHED_API NSCHED_MUST_CHECK int nsched_stats(nsched_t *handle, nsched_stats_t *stats);
 
 /* Writes the report as it stands now to `file` ("-": standard error): JSON where the name ends in
- * .json, text otherwise. -EINVAL: an argument is NULL; else what open or write said. Thread-safe. */
+ * .json; what the last plan was made of (for a bug report) where it ends in .situation; text otherwise. -EINVAL: an argument is NULL; else what open or write said. Thread-safe. */
 NSCHED_API NSCHED_MUST_CHECK int nsched_report(nsched_t *handle, const char *file);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ libnsched_board_la_SOURCES = \
 	libnsched/sys/board_find.c libnsched/sys/board_owner.c libnsched/sys/board_machine.c \
 	libnsched/sys/nodes.c libnsched/sys/nodes.h \
 	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
-	libnsched/sys/topo.c libnsched/sys/topo.h
+	libnsched/sys/topo.c libnsched/sys/topo.h libnsched/sys/measured.c libnsched/sys/measured.h
 libnsched_board_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libnsched_board_la_LIBADD = $(HWLOC_LIBS)
 
@@ -51,7 +51,7 @@ core_pure = \
 	libnsched/pure/policy_autonuma.c libnsched/pure/policy_adaptive.c \
 	libnsched/pure/policy_reconciled.c \
 	libnsched/pure/gate.c libnsched/pure/gate.h \
-	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c \
+	libnsched/pure/team.c libnsched/pure/team.h libnsched/pure/team_homes.c libnsched/pure/team_plan.c \
 	libnsched/pure/snapshot.c libnsched/pure/snapshot_print.c libnsched/pure/snapshot.h \
 	libnsched/pure/snapshot_words.c libnsched/pure/snapshot_words.h
 
@@ -81,7 +81,7 @@ core_root = \
 	libnsched/history.c libnsched/history.h \
 	libnsched/recorder.c libnsched/recorder_ops.c libnsched/recorder.h libnsched/record.h libnsched/witness.h \
 	libnsched/neighbours.c libnsched/neighbours.h \
-	libnsched/session.c libnsched/session.h \
+	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
 	libnsched/session_kernel.c libnsched/session_regions.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
@@ -105,7 +105,7 @@ noinst_LTLIBRARIES += libnsched_core.la
 libnsched_core_la_SOURCES = $(core_pure) $(core_sys) $(core_root)
 libnsched_core_la_CPPFLAGS = $(AM_CPPFLAGS) $(papi_cppflags) $(zstd_cppflags)
 libnsched_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS)
-libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
+libnsched_core_la_LIBADD = libnsched_board.la libnsched_config.la $(HWLOC_LIBS) $(JANSSON_LIBS) -lpthread -ldl -lm
 
 # nodelete: helper thread, signal handler and atfork handlers live in it
 lib_LTLIBRARIES += libnsched.la

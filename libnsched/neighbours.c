@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pure/team.h"
 #include "sys/topo.h"
@@ -12,6 +13,8 @@ enum {
 	EXCHANGE_MS = 200,     /* between two looks at the others: a view is some 10 KiB, and has to be checked */
 	PLAN_MS = 500,         /* between two plans */
 	BEAT_MS = 10000,       /* without a sign of life for so long, a planner is passed over: steps are at most 2 s apart, but a machine may be slow */
+	JOIN_MS = 1000,        /* a newcomer with others beside it plans nothing by itself for so long: they are about to show what they do,
+	                        * and what each moves alone is in the others' way, and dear to take back */
 	WAIT_MS = 5000,        /* for a plan that knows us; after it we plan alone, until one does */
 };
 
@@ -153,14 +156,16 @@ static void gather(struct neighbours *n, struct gathering *g)
 }
 
 /* The plan for all into n->plan and onto the board. */
-static void plan_for_all(struct neighbours *n, const struct machine *machine, const struct policy_ops *policy)
+static void plan_for_all(struct neighbours *n, const struct machine *machine, const struct policy_ops *policy, uint64_t now_ns)
 {
 	struct gathering *g = calloc(1, sizeof *g);
+	struct slot_plan *last = malloc(sizeof *last);
+	if (last) memcpy(last, n->plan, slot_plan_bytes(n->plan));
 	n->plan->n_orders = 0;
 	n->plan->alone = 1;
 	if (g) gather(n, g);
 	if (g && g->ours > 1 && !g->absent) {
-		if (team_decide(machine, g->member, g->n, policy, n->plan)) n->plan->alone = 1;
+		if (team_decide(machine, g->member, g->n, policy, last, (uint32_t)(now_ns / MS), n->plan)) n->plan->alone = 1;
 		else n->totals.made++;
 	}
 	n->together = g && !n->plan->alone ? g->ours : 1;
@@ -169,6 +174,7 @@ static void plan_for_all(struct neighbours *n, const struct machine *machine, co
 		free(g->row[i]);
 	}
 	free(g);
+	free(last);
 	if (board_write(n->board, BOARD_PLAN, n->plan, slot_plan_bytes(n->plan))) n->plan->alone = 1;   /* nobody else can read it */
 }
 
@@ -204,9 +210,20 @@ static bool has_orders_for(const struct slot_plan *plan, unsigned slot)
 	return false;
 }
 
+/* Is anybody there who plans with us, or will: another rank, or a process that may use the same CPUs? */
+static bool has_company(const struct neighbours *n, unsigned own)
+{
+	struct board_head head;
+	for (unsigned slot = 0; slot < board_slots(n->board); slot++) {
+		if (slot == own || board_read_head(n->board, slot, &head, NULL)) continue;
+		if (head.local_rank != BOARD_NO_RANK || (head.flags & BOARD_PLANS && mask_equal(&head.ceiling, &n->ceiling))) return true;
+	}
+	return false;
+}
+
 static enum neighbours_mode mode_of(struct neighbours *n, unsigned own, bool have_plan, uint64_t now_ns)
 {
-	if (have_plan && n->plan->alone) return NEIGHBOURS_ALONE;
+	if (have_plan && n->plan->alone) return now_ns - n->joined_ns < JOIN_MS * MS && has_company(n, own) ? NEIGHBOURS_WAIT : NEIGHBOURS_ALONE;
 	if (have_plan && has_orders_for(n->plan, own)) return NEIGHBOURS_TOGETHER;
 	/* none of our threads does anything that counts: nothing to be told, and nothing to decide */
 	if (have_plan && !n->view->n_threads) return NEIGHBOURS_WAIT;
@@ -223,6 +240,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 	board_beat(n->board, now_ns);
 	if (n->exchanged_ns && now_ns - n->exchanged_ns < EXCHANGE_MS * MS) return n->mode;
 	n->exchanged_ns = now_ns;
+	if (!n->joined_ns) n->joined_ns = now_ns;
 	write_view(n, s, registry, may_bind);
 	unsigned leader = find_leader(n, (unsigned)own, now_ns);
 	bool have_plan = true;
@@ -231,7 +249,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 	if (leader != (unsigned)own) have_plan = board_read(n->board, leader, BOARD_PLAN, n->plan, sizeof *n->plan, NULL) > 0;
 	else if (!n->planned_ns || now_ns - n->planned_ns >= PLAN_MS * MS) {
 		n->planned_ns = now_ns;
-		plan_for_all(n, machine, policy);
+		plan_for_all(n, machine, policy, now_ns);
 	}
 	n->mode = mode_of(n, (unsigned)own, have_plan, now_ns);
 	if (n->mode != NEIGHBOURS_WAIT && have_plan) n->waiting_ns = 0;

@@ -30,7 +30,7 @@ struct neighbours {
 	struct slot_view *view;       /* our own, as written last */
 	struct slot_plan *plan;       /* the last one read, or made */
 	unsigned slot;                /* our own, when that was looked at */
-	uint64_t exchanged_ns, planned_ns, waiting_ns;
+	uint64_t joined_ns, exchanged_ns, planned_ns, waiting_ns;
 	unsigned leader;              /* slot of who plans */
 	unsigned together;            /* processes in the plan that was made last, by this process */
 	struct { uint64_t made, followed, taken_over, refused; } totals; /* refused: what others wrote and can't be true */

@@ -24,7 +24,7 @@ enum record_event {
 	RECORD_SOURCE_ADD,     /* source, result */
 	RECORD_POLL,           /* source, accesses, result. An access: twice [line], with its sign in the bit above the lowest; the lowest is
 	                          1 where thread, kind and weight follow, since they are not those of the access before */
-	RECORD_COUNTS,         /* source, [samples], [resolved], [unresolved], [lost] */
+	RECORD_COUNTS,         /* source, [samples], [resolved], [unresolved], [lost], [decode_ns] */
 	RECORD_COUNTER_START,  /* result, why, enum record_counter, events (text) */
 	RECORD_COUNTER_READ,   /* result; where that is 0: [ns], each counter */
 	RECORD_BALANCING,      /* bits */

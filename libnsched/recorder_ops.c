@@ -185,6 +185,7 @@ static void source_counts(const void *state, struct source_counts *c)
 	recorder_difference(r, c->resolved, &s->last.resolved);
 	recorder_difference(r, c->unresolved, &s->last.unresolved);
 	recorder_difference(r, c->lost, &s->last.lost);
+	recorder_difference(r, c->decode_ns, &s->last.decode_ns);
 }
 
 static void source_stop(void *state)

@@ -1,7 +1,10 @@
 #include "report.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "pure/snapshot.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -15,12 +18,30 @@ unsigned report_overhead(const struct session *s)
 	return all ? (unsigned)(1000 * (s->totals.own_cpu_ns + s->totals.sampled_ns) / all) : 0;
 }
 
+int report_situation(const struct report *report, FILE *out)
+{
+	const struct session *s = report->session;
+	if (!s) return fprintf(out, "# idle: %s\n", report->idle_reason) < 0 ? -EIO : 0;
+	size_t bytes = snapshot_print(&s->situation, NULL, 0) + 1;
+	char *text = malloc(bytes);
+	if (!text) return -ENOMEM;
+	snapshot_print(&s->situation, text, bytes);
+	for (unsigned i = 0; i < s->situation.n_threads; i++) {
+		unsigned number = s->situation.thread[i].number;
+		fprintf(out, "# thread %u is tid %d\n", number, (int)registry_at(s->registry, number)->tid);
+	}
+	int ret = fputs(text, out) < 0 ? -EIO : 0;
+	free(text);
+	return ret;
+}
+
 int report_write(const struct report *report, const char *file)
 {
 	bool std = !strcmp(file, "-");
 	FILE *out = std ? stderr : fopen(file, "we");
 	if (!out) return -errno;
-	int ret = ends_in(file, ".json") ? report_json(report, out) : report_text(report, out);
+	int ret = ends_in(file, ".json") ? report_json(report, out) : ends_in(file, ".situation") ? report_situation(report, out) :
+	          report_text(report, out);
 	if (!ret && fflush(out)) ret = -errno;
 	if (!std && fclose(out) && !ret) ret = -errno;
 	return ret;

@@ -20,12 +20,17 @@ struct report {
 	unsigned overhead_permille;
 };
 
-/* Writes to `file`, "-" for standard error: JSON where it ends in .json. 0 or -errno. */
+/* Writes to `file`, "-" for standard error: JSON where it ends in .json, the situation where it ends in .situation.
+ * 0 or -errno. */
 int report_write(const struct report *report, const char *file);
 
 /* 0 or -errno, into an open stream. */
 int report_text(const struct report *report, FILE *out);
 int report_json(const struct report *report, FILE *out);
+
+/* What the last plan was made of, as text that can be read again (pure/snapshot.h), with the ids of the threads as
+ * remarks. 0 or -errno. */
+int report_situation(const struct report *report, FILE *out);
 
 /* The part about messages, as text: nothing where no rank's messages are counted. */
 void report_exchange(struct exchange *exchange, FILE *out);

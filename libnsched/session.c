@@ -8,12 +8,6 @@
 #define PAGE_MOVE_NS 3000.0f
 #define THREAD_MOVE_NS 100000.0f
 
-/* What watching may take before the program has run long enough to have earned it: most is learned at
- * the start, and two seconds are never reached where a sample costs the two microseconds that it does on a
- * real machine; an emulated one is a hundred times slower. */
-#define START_CREDIT_NS 2000000000
-#define WAIT_MOST_MS 2000     /* so that a change is seen within three seconds however dear steps are */
-
 uint64_t session_now_ms(const struct session *s)
 {
 	return s->last_ns / 1000000;
@@ -47,7 +41,7 @@ int session_init(struct session *s, const struct session_setup *setup)
 	}
 	history_init(&s->history);
 	s->situation.machine = &s->own;
-	s->start_ns = s->last_ns = s->clock->now_ns(s->clock_state);
+	s->start_ns = s->last_ns = s->pace.changed_ns = s->clock->now_ns(s->clock_state);
 	s->start_cpu_ns = s->clock->process_cpu_ns(s->clock_state);
 	binding_init(&s->binding, &s->machine, s->hands, s->hands_state, &setup->allowed, s->config.bind == BIND_NODE);
 	binding_use(&s->binding, &s->own);
@@ -60,32 +54,6 @@ int session_init(struct session *s, const struct session_setup *setup)
 	session_start_kernel(s);
 	if (s->witness) s->witness->end(s->witness_state);
 	return 0;
-}
-
-uint64_t session_program_cpu_ns(const struct session *s)
-{
-	return s->clock->process_cpu_ns(s->clock_state) - s->start_cpu_ns;
-}
-
-int64_t session_credit_ns(const struct session *s)
-{
-	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
-	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns + s->totals.sampled_ns - s->totals.moving_cpu_ns);
-}
-
-/* In debt, the program's CPU time of a while has to be earned first. */
-uint64_t session_wait_ms(const struct session *s)
-{
-	int64_t credit = session_credit_ns(s);
-	uint64_t wait = s->config.interval_ms, run_ns = s->last_ns - s->start_ns;
-	if (run_ns) {
-		double earned_per_ns = (double)session_program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
-		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
-		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 4 ? 2 * (double)s->fixed_ns : 0;
-		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
-		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
-	}
-	return wait;
 }
 
 void session_stop(struct session *s)
@@ -185,24 +153,26 @@ static int step(struct session *s)
 {
 	uint64_t now = s->clock->now_ns(s->clock_state), cpu = s->clock->own_cpu_ns(s->clock_state);
 	uint64_t passed_ns = now - s->last_ns;
+	struct session_totals before = s->totals;
 	s->last_ns = now;
 	atomic_fetch_add(&s->registry->step, 1);
 	s->totals.steps++;
 	session_look_for_threads(s, passed_ns);
 	session_update_threads(s);
-	uint64_t poll_cpu = session_poll_sources(s), moving_cpu = s->totals.moving_cpu_ns;
+	uint64_t poll_cpu = session_poll_sources(s, passed_ns), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_take_touches(s);
 	session_read_counters(s);
 	session_read_kernel(s);
 	session_add_hints(s, seen_ns);
 	evidence_learn(s->evidence);
-	evidence_age(s->evidence, passed_ns, seen_ns, s->config.half_life_ms * 1000000);
+	evidence_age(s->evidence, passed_ns, seen_ns, session_half_life_ns(s));
 	session_locate(s);
 	session_count_local(s);
 	int ret = session_view(s);
 	if (!ret) ret = past_look(&s->past, &s->situation, passed_ns, s->policy->touches);
 	if (!ret) ret = decide_and_apply(s, passed_ns);
+	session_pace(s, &before);
 	cpu = s->clock->own_cpu_ns(s->clock_state) - cpu;
 	s->totals.own_cpu_ns += cpu;
 	s->fixed_ns = cpu - poll_cpu - (s->totals.moving_cpu_ns - moving_cpu);

@@ -100,6 +100,13 @@ struct session_totals {
 	uint64_t touches;           /* uses of memory that threads told of */
 };
 
+/* How often to look. */
+struct session_pace {
+	uint64_t changed_ns;        /* when something changed last */
+	unsigned live;              /* threads at the last step */
+	float local;                /* the local share lately; 0: not known */
+};
+
 struct session {
 	struct nsched_config config;
 	struct machine machine;     /* with the CPUs that all processes of the job may use together */
@@ -139,8 +146,13 @@ struct session {
 	struct { uint64_t addr; uint32_t thread; float weight; } probe[SESSION_PROBES];
 	unsigned n_probes;
 	uint64_t probes_seen;
+	float local;                /* share of them that were to the thread's own node; -1: not known */
+	struct session_pace pace;
 
 	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
+	uint64_t sampled_step;      /* in which the last sample came, 0 before the first */
+	float hints_per_ns;         /* faults of the kernel's sampling, all threads */
+	unsigned hints;             /* those of this step */
 	float access_ns;            /* what taking in one access costs, measured */
 	bool priced;                /* it was: until then it is a guess */
 	float seen;                 /* share of the samples of this step that were taken in; 1 without any */
@@ -216,10 +228,15 @@ uint64_t session_now_ms(const struct session *session);
 /* CPU time that watching may still take, in ns: the option's share of the program's CPU time, and what
  * a start is allowed, less what it took so far. */
 int64_t session_credit_ns(const struct session *session);
+
+/* Times that the interval is doubled, since nothing changes; and after a step, whether something did. */
+unsigned session_calm(const struct session *session);
+void session_pace(struct session *session, const struct session_totals *before);
 void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
-uint64_t session_poll_sources(struct session *session);
+uint64_t session_poll_sources(struct session *session, uint64_t passed_ns);
+uint64_t session_half_life_ns(const struct session *session);
 void session_start_counters(struct session *session, const struct counter_ops *ops);
 void session_stop_counters(struct session *session);
 void session_read_counters(struct session *session);

@@ -96,6 +96,7 @@ void session_count_local(struct session *s)
 			all += s->probe[i].weight;
 			if (node == here) local += s->probe[i].weight;
 		}
+	s->local = all > 0 ? local / all : -1;
 	history_add_share(&s->history, local, all);
 }
 

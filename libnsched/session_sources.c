@@ -8,13 +8,18 @@ enum {
 	POLL_MOST = 16384,           /* accesses taken from a source in one step: 2 to 5 ms of decoding at the worst */
 	POLL_LEAST = 64,             /* and at the least, however dear they are: something has to be seen */
 	CREDIT_PARTS = 4,            /* a step spends no more than one part in so many of what may be spent */
-	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind */
+	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind; while nothing changes, a part of it */
 	FLOOD_LOST = 8,              /* times as many lost as taken in, at that rate: whatever this is, it is not sampling... */
 	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps */
-	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon */
+	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon; less where nothing changes */
+	HINTS_OUTLIVE = 16,          /* times as long as samples count, where they are all that is seen: half a minute */
+	SAMPLED_STEPS = 50,          /* steps for which a program counts as sampled after its last sample */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
+#define HINTED_SHARE 0.5f            /* of a thread's time is taken to go to memory, where only its faults are known */
+#define HINT_NS 250000.0f            /* a fault's weight at the most: a tick of evidence, so that 20 pages of a chunk say whose it is */
+#define HINTS_OVER_NS 5e9f           /* their rate is a mean over about so long */
 #define LEARN_RATE 0.3f              /* weight of a new measurement of that price */
 #define PERIOD_CHANGE 1.3            /* the period is changed by no less than this factor: it costs a system call a thread */
 
@@ -133,11 +138,45 @@ static void remember_probe(struct session *s, const struct access *a)
 	s->probe[k].weight = a->weight_ns;
 }
 
+static bool only_hints(const struct session *s)
+{
+	bool sampled = s->sampled_step && s->totals.steps - s->sampled_step < SAMPLED_STEPS;
+	return s->kernel.balances && !sampled;
+}
+
+/* Hinting faults come more and more rarely, up to a minute from one to the next, where the kernel finds all well. */
+uint64_t session_half_life_ns(const struct session *s)
+{
+	return s->config.half_life_ms * 1000000 * (only_hints(s) ? HINTS_OUTLIVE : 1);
+}
+
+/* Where the kernel's hinting faults are all that is seen, they stand for the time that threads are taken to spend on
+ * memory: they say whose a page is, not how much it is used. (A page that is seen for the first time has been touched
+ * before, most likely: where the kernel balances, the two can't be told apart.) */
+static float weight_of(struct session *s, const struct access *a)
+{
+	if (a->kind == ACCESS_SAMPLE) s->sampled_step = s->totals.steps;
+	if (!only_hints(s)) return a->weight_ns;
+	s->hints++;
+	float threads = s->situation.n_threads ? (float)s->situation.n_threads : 1;
+	float each = s->hints_per_ns > 0 ? HINTED_SHARE * threads / s->hints_per_ns : HINT_NS;
+	return each < HINT_NS ? each : HINT_NS;
+}
+
+/* The rate over some passes of the kernel over the program's memory, which come once a second or more rarely. */
+static void count_hints(struct session *s, uint64_t passed_ns)
+{
+	float part = (float)passed_ns / HINTS_OVER_NS;
+	if (part > 1) part = 1;
+	if (passed_ns) s->hints_per_ns += part * ((float)s->hints / (float)passed_ns - s->hints_per_ns);
+	s->hints = 0;
+}
+
 static void put(void *arg, const struct access *a)
 {
 	struct session *s = arg;
 	s->totals.samples++;
-	evidence_add(s->evidence, a->thread, a->addr, a->weight_ns);
+	evidence_add(s->evidence, a->thread, a->addr, weight_of(s, a));
 	if (a->kind != ACCESS_FIRST_TOUCH) remember_probe(s, a);
 }
 
@@ -154,21 +193,26 @@ static unsigned sample_ns(const struct session *s)
 static unsigned affordable(const struct session *s)
 {
 	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + sample_ns(s);
-	double n = (credit < POLL_NS ? credit : POLL_NS) / each;
+	double longest = POLL_NS >> session_calm(s), n = (credit < longest ? credit : longest) / each;
 	unsigned most = SEEN_EACH * s->registry->seen_n;
 	if (most > POLL_MOST) most = POLL_MOST;
 	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
+}
+
+static uint64_t period_longest(const struct session *s)
+{
+	return (uint64_t)PERIOD_LONGEST_NS << session_calm(s);
 }
 
 /* As many samples as can be taken in, and no more: what is not taken in costs the program's threads a
  * signal for nothing. */
 static void adjust_period(struct session *s, unsigned seen, unsigned most)
 {
-	uint64_t wanted = s->config.sample_hz ? 1000000000 / s->config.sample_hz : 0;
+	uint64_t wanted = s->config.sample_hz ? (1000000000ull / s->config.sample_hz) << session_calm(s) : 0;
 	if (!s->period_ns || !wanted || !seen) return;
 	double period = (double)s->period_ns * seen / most;
 	if (period < (double)wanted) period = (double)wanted;
-	if (period > PERIOD_LONGEST_NS) period = PERIOD_LONGEST_NS;
+	if (period > (double)period_longest(s)) period = (double)period_longest(s);
 	double change = period / (double)s->period_ns;
 	if (change < PERIOD_CHANGE && change > 1 / PERIOD_CHANGE) return;
 	s->period_ns = (uint64_t)period;
@@ -177,13 +221,13 @@ static void adjust_period(struct session *s, unsigned seen, unsigned most)
 }
 
 struct taken {
-	uint64_t samples, lost;
+	uint64_t samples, lost, decode_ns;
 };
 
 /* One that can't be slowed down, and of which next to nothing can be taken in, only costs. */
 static void watch_flood(struct session *s, struct session_source *src, const struct taken *taken)
 {
-	bool flood = s->period_ns >= PERIOD_LONGEST_NS / 2 && taken->lost > FLOOD_LOST * (taken->samples + 1);
+	bool flood = s->period_ns >= period_longest(s) / 2 && taken->lost > FLOOD_LOST * (taken->samples + 1);
 	src->flooded = flood ? src->flooded + 1 : 0;
 	if (src->flooded < FLOOD_STEPS) return;
 	snprintf(src->why, sizeof src->why, "stopped: more samples came than could be taken in, at the lowest rate");
@@ -199,12 +243,14 @@ static unsigned poll_source(struct session *s, struct session_source *src, const
 	src->own_cpu_ns += s->clock->own_cpu_ns(s->clock_state) - begin;
 	count(src);
 	src->polled = src->counts;
-	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost };
+	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost,
+	                       .decode_ns = src->counts.decode_ns - before.decode_ns };
 	s->totals.sampled_ns += (taken.samples + taken.lost) * src->ops->sample_ns;
 	all->samples += taken.samples;
 	all->lost += taken.lost;
+	all->decode_ns += taken.decode_ns;
 	if (ret < 0) {
-		snprintf(src->why, sizeof src->why, ret == -EBUSY ? "the program took it for itself" : "lost in mid-run (error %d)", -ret);
+		source_lost(ret, src->why);
 		stop(src);
 		return 0;
 	}
@@ -222,7 +268,7 @@ static void settle(struct session *s, unsigned most, uint64_t samples, uint64_t 
 }
 
 /* The CPU time that it took. */
-uint64_t session_poll_sources(struct session *s)
+uint64_t session_poll_sources(struct session *s, uint64_t passed_ns)
 {
 	struct sink sink = { put, s };
 	unsigned most = affordable(s), taken = 0;
@@ -235,8 +281,10 @@ uint64_t session_poll_sources(struct session *s)
 		if (src->on && src->ops->poll) taken += poll_source(s, src, &sink, most, &all);
 	}
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
-	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)cost / (float)taken - s->access_ns);
+	uint64_t each_time = cost > all.decode_ns ? cost - all.decode_ns : 0; /* code is decoded once */
+	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)each_time / (float)taken - s->access_ns);
 	s->priced |= taken > 0;   /* the first measurement is worth more than the guess before it */
 	settle(s, most, all.samples, all.lost);
+	count_hints(s, passed_ns);
 	return cost;
 }

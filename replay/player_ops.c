@@ -162,6 +162,7 @@ static void source_counts(const void *state, struct source_counts *c)
 	c->resolved = player_difference(p, &s->last.resolved);
 	c->unresolved = player_difference(p, &s->last.unresolved);
 	c->lost = player_difference(p, &s->last.lost);
+	c->decode_ns = player_difference(p, &s->last.decode_ns);
 }
 
 const struct source_ops player_source_ops = { .start = source_start, .thread_add = source_add, .poll = source_poll, .counts = source_counts };

@@ -156,6 +156,19 @@ float estimate_chunk_latency(const struct estimate *e, unsigned chunk, int node)
 	return PER_S * sum;
 }
 
+/* accesses x latency of a thread that runs on `node` to those it talks to. */
+static float talk_latency(const struct estimate *e, unsigned thread, int node)
+{
+	const struct situation_thread *t = &e->situation->thread[thread];
+	float sum = 0;
+	for (unsigned k = t->first_talk; k < t->first_talk + t->n_talks; k++) {
+		const struct situation_talk *talk = &e->situation->talk[k];
+		int there = e->thread_node[talk->other];
+		sum += talk->rate * latency(e, node, there < 0 ? (unsigned)node : (unsigned)there);
+	}
+	return sum;
+}
+
 float estimate_thread_on(const struct estimate *e, unsigned thread, unsigned node)
 {
 	unsigned nodes = e->situation->machine->n_nodes;
@@ -164,12 +177,7 @@ float estimate_thread_on(const struct estimate *e, unsigned thread, unsigned nod
 		float reach = e->reach[thread * nodes + n];
 		if (reach > 0) sum += reach * latency(e, (int)node, n) * estimate_stretch(e, n, 0);
 	}
-	const struct situation_thread *t = &e->situation->thread[thread];
-	for (unsigned k = t->first_talk; k < t->first_talk + t->n_talks; k++) {
-		int there = e->thread_node[e->situation->talk[k].other];
-		sum += e->situation->talk[k].rate * latency(e, (int)node, there < 0 ? node : (unsigned)there);
-	}
-	return PER_S * sum;
+	return PER_S * (sum + talk_latency(e, thread, (int)node));
 }
 
 float estimate_thread(const struct estimate *e, unsigned thread)
@@ -178,11 +186,19 @@ float estimate_thread(const struct estimate *e, unsigned thread)
 	return node < 0 ? 0 : estimate_thread_on(e, thread, (unsigned)node);
 }
 
+double estimate_talks(const struct estimate *e)
+{
+	double sum = 0;
+	for (unsigned t = 0; e->situation->n_talks && t < e->situation->n_threads; t++)
+		if (e->thread_node[t] >= 0) sum += (double)talk_latency(e, t, e->thread_node[t]);
+	return (double)PER_S * sum;
+}
+
 double estimate_cost(const struct estimate *e)
 {
 	double sum = 0;
 	for (unsigned n = 0; n < e->situation->machine->n_nodes; n++) sum += e->weight[n] * (double)estimate_stretch(e, n, 0);
-	return (double)PER_S * sum;
+	return (double)PER_S * sum + estimate_talks(e);
 }
 
 /* accesses x latency of all users of a chunk, for every node that it could lie on. Four at a time, which compilers make one of:

@@ -27,7 +27,10 @@ int estimate_init(struct estimate *estimate, const struct situation *situation);
 int estimate_copy(struct estimate *copy, const struct estimate *estimate);
 void estimate_free(struct estimate *estimate);
 
-/* ns of thread time in each second that go to memory. */
+/* ns of thread time in each second that go to what threads hand to each other. */
+double estimate_talks(const struct estimate *estimate);
+
+/* ns of thread time in each second that go to memory, and to what threads hand to each other. */
 double estimate_cost(const struct estimate *estimate);
 
 /* What a chunk, a thread costs where it is (ns each second), and what it would on `node`. */

@@ -11,7 +11,11 @@
 
 enum {
 	SAMPLE_TICKS = 16,       /* what one sample says at the most of who uses a chunk: a sample at 250 Hz */
-	CACHED_SHARE = 8,        /* an access to a line that the thread touched a moment ago counts for one in so many */
+	CACHED_SHARE = 8,        /* an access to what the thread has in its cache counts for one in so many */
+	HOT_SHIFT = 6,           /* log2 pages of a piece: 256 KiB, so that a buffer in a second-level cache is one or a few */
+	HOT_TIMES = 6,           /* a piece is hot that draws so many times what the thread's pieces do in the mean: chance
+	                          * makes 3 of that, and a buffer of 1 MiB that takes half of the time comes to 8 */
+	HOT_LEAST = 32,          /* nothing is said of a thread before so many accesses */
 	RANGE_TICKS = 160,       /* what one look at a range that the program spoke of says of it */
 	FORGET_HALF_LIVES = 16,  /* who used a chunk is halved, too, once in so many half-lives: half a minute by default */
 	LINE_SHIFT = 6,
@@ -31,7 +35,8 @@ int evidence_init(struct evidence **evidence, unsigned max_chunks, unsigned max_
 	e->max_threads = max_threads;
 	e->recent = calloc(max_threads, sizeof *e->recent);
 	e->carry = calloc(max_threads, sizeof *e->carry);
-	if (e->recent && e->carry && !seen_init(&e->seen, max_threads) && !blocks_init(&e->blocks, max_chunks)) return 0;
+	e->hot = calloc(max_threads, sizeof *e->hot);
+	if (e->recent && e->carry && e->hot && !seen_init(&e->seen, max_threads) && !blocks_init(&e->blocks, max_chunks)) return 0;
 	evidence_free(e);
 	*evidence = NULL;
 	return -ENOMEM;
@@ -43,6 +48,7 @@ void evidence_free(struct evidence *e)
 	blocks_free(&e->blocks);
 	seen_free(&e->seen);
 	free(e->recent);
+	free(e->hot);
 	free(e->carry);
 	free(e);
 }
@@ -66,6 +72,28 @@ static bool was_recent(struct evidence *e, unsigned thread, uint64_t line)
 	bool same = *slot == (uint32_t)line;
 	*slot = (uint32_t)line;
 	return same;
+}
+
+/* Time is not traffic: a loop over a small buffer draws as many samples as one that misses, on a few pages, again and
+ * again. So where a thread's accesses crowd together in a small part of all that it touches, they hit its cache; where
+ * they are spread alike, nothing is known, and all count. */
+static bool is_hot(struct hot *h, uint64_t page)
+{
+	uint16_t piece = (uint16_t)((page >> HOT_SHIFT) * 0x9e37u), oldest = h->piece[h->next];
+	unsigned same = 0, as_oldest = 0;
+	for (unsigned i = 0; i < h->n; i++) {
+		same += h->piece[i] == piece;
+		as_oldest += h->piece[i] == oldest;
+	}
+	if (oldest != piece || h->n < HOT_KEPT) {
+		h->pieces = (uint16_t)(h->pieces + !same);
+		h->pieces = (uint16_t)(h->pieces - (h->n == HOT_KEPT && as_oldest == 1));
+	}
+	same += oldest != piece || h->n < HOT_KEPT;
+	h->piece[h->next] = piece;
+	h->next = (uint16_t)((h->next + 1u) % HOT_KEPT);
+	h->n = (uint16_t)(h->n + (h->n < HOT_KEPT));
+	return h->n >= HOT_LEAST && same * h->pieces >= (unsigned)HOT_TIMES * h->n;
 }
 
 static int no_room(struct evidence *e)
@@ -96,7 +124,8 @@ int evidence_add(struct evidence *e, unsigned thread, uint64_t addr, float weigh
 	uint32_t first = blocks_make(&e->blocks, page);
 	if (!first) return no_room(e);
 	uint32_t i = blocks_chunk(&e->blocks, first, page);
-	unsigned share = was_recent(e, thread, addr >> LINE_SHIFT) ? CACHED_SHARE : 1;
+	bool hot = is_hot(&e->hot[thread], page), cached = was_recent(e, thread, addr >> LINE_SHIFT);
+	unsigned share = hot || cached ? CACHED_SHARE : 1;
 	unsigned ticks = ticks_of(e, thread, weight_ns / (float)share), most = SAMPLE_TICKS / share;
 	if (!ticks) return (int)i;
 	struct evidence_chunk *c = &e->blocks.chunk[i], *block = &e->blocks.chunk[first];
@@ -197,6 +226,7 @@ void evidence_forget_thread(struct evidence *e, unsigned thread)
 	if (thread >= e->max_threads) return;
 	seen_forget(&e->seen, thread);
 	memset(e->recent[thread], 0, sizeof e->recent[thread]);
+	memset(&e->hot[thread], 0, sizeof e->hot[thread]);
 	e->carry[thread] = 0;
 }
 

@@ -9,8 +9,9 @@
  * accesses to this chunk, however long ago; a chunk that nobody visits keeps its owner, and a new owner
  * takes over after as many accesses as are remembered. How much: `recent`, the time that all threads
  * spent on the chunk lately, which decays; as a share of evidence_window_ns it is a rate.
- * Accesses to lines that the thread touched a moment ago (its cache has them) count little: clock
- * samples measure time, and a block that sits in a cache draws as many as one that misses. */
+ * Accesses to what the thread has in its cache count little: lines that it touched a moment ago, and places that draw
+ * far more than the rest of what it touches. Clock samples measure time, and a block that sits in a cache draws as
+ * many as one that misses. */
 #ifndef NSCHED_EVIDENCE_H
 #define NSCHED_EVIDENCE_H
 
@@ -50,7 +51,7 @@ struct evidence_chunk {
 struct evidence;
 
 /* Room for `max_chunks` chunks; threads are numbered below `max_threads`. 0; -ENOMEM; -EINVAL: too many threads. Memory grows
- * with use: 64 bytes a chunk with its placement, and 3.5 KiB for each thread that was seen. */
+ * with use: 64 bytes a chunk with its placement, and 3.8 KiB for each thread that was seen. */
 int evidence_init(struct evidence **evidence, unsigned max_chunks, unsigned max_threads);
 void evidence_free(struct evidence *evidence);
 

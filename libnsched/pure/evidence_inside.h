@@ -9,14 +9,24 @@
 
 enum {
 	RECENT_LINES = 128,      /* lines of a thread that are taken to be in its cache */
+	HOT_KEPT = 128,          /* accesses of a thread by which its hot places are told: half a second at 250 Hz */
 	LEARN_MOST = 4096,       /* accesses looked at in one step by evidence_learn, the newest: half a millisecond at the worst */
 	LEARN_BLOCKS = 64,       /* blocks that it cuts in one step; others wait for the next */
+};
+
+/* Where a thread's last accesses went, by pieces of memory far smaller than a cache: 16 bits tell these apart well
+ * enough. */
+struct hot {
+	uint16_t piece[HOT_KEPT];      /* in a ring */
+	uint16_t n, next;
+	uint16_t pieces;               /* that are different */
 };
 
 struct evidence {
 	struct blocks blocks;
 	struct seen_ring seen;
 	uint32_t (*recent)[RECENT_LINES];
+	struct hot *hot;               /* per thread */
 	float *carry;                  /* per thread: weight too small for a tick yet */
 	unsigned max_threads, unclear; /* blocks marked unclear, about */
 	double window_ns;

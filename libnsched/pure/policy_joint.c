@@ -6,7 +6,8 @@
  *
  * The search lowers that figure from two beginnings. From what is: threads are first relieved of nodes with more than their
  * part, or with a queue while a CPU is free; then in turns threads go to the best nodes for memory as it lies, by
- * moves, exchanges and rings, and each chunk goes where it and those it would slow down cost least. And, where what that comes to
+ * moves, exchanges and rings, and each chunk goes where it and those it would slow down cost least; at last those that talk to each
+ * other are drawn together. And, where what that comes to
  * is not nearly ideal, from nothing: threads with their own memory, and groups that share it, are put down
  * one after the other; then the same turns. The better of the two is the plan. */
 #include <errno.h>
@@ -84,6 +85,7 @@ static int search(struct joint *j)
 		if ((moved || !round) && joint_memory(j)) moved = 1;
 		else moved = 0;
 	}
+	if (joint_talks(j)) joint_memory(j);
 	return 0;
 }
 
@@ -157,6 +159,7 @@ static void find_ideal(struct joint *j, float *thread, float *chunk)
 			j->ideal += (double)cost;
 		}
 	}
+	for (unsigned k = 0; k < s->n_talks; k++) j->ideal += (double)(1e9f * local * s->talk[k].rate);
 }
 
 static void find_prices(struct joint *j, float *thread_price, float *chunk_price)
@@ -200,7 +203,6 @@ static int decide_draft(struct draft *d, float *thread_price, float *chunk_price
 	memcpy(j.cores, d->load.cores, sizeof j.cores);
 	find_prices(&j, thread_price, chunk_price);
 	int ret = search_all(&j);
-	if (!ret && joint_talks(&j)) joint_memory(&j);
 	d->after = j.e;
 	if (ret) return ret;
 	explain_threads(d);

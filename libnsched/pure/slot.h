@@ -69,6 +69,7 @@ struct slot_order {
 	int16_t node_os;       /* -1: it may stay where it is, and unbound */
 	uint16_t support;      /* permille of its traffic that is there then */
 	float gain_ns_per_s;
+	uint32_t since_ms;     /* since when it has been ordered there, by the planner's clock */
 };
 
 struct slot_plan {

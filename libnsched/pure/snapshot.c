@@ -172,6 +172,29 @@ static int find_thread(const struct situation *s, uint64_t number)
 	return low < s->n_threads && s->thread[low].number == number ? (int)low : -1;
 }
 
+/* Whom a thread above talks to; lines come in the order of the threads. Both sides have a line. */
+static int parse_talk(struct parser *p)
+{
+	uint64_t number;
+	float rate;
+	if (words_whole(&p->w, NUMBER_MOST, &number)) return -EINVAL;
+	int thread = find_thread(p->s, number);
+	if (thread < 0) return words_wrong(&p->w, "there is no such thread above");
+	for (unsigned t = (unsigned)thread; t < p->s->n_threads; t++)
+		if (p->s->thread[t].n_talks) return words_wrong(&p->w, "each thread talks in one line, by ascending number");
+	if (words_want(&p->w, "with")) return -EINVAL;
+	words_next(&p->w);
+	do {
+		if (words_pair(&p->w, NUMBER_MOST, &number, &rate)) return -EINVAL;
+		int other = find_thread(p->s, number);
+		if (other < 0 || other == thread) return words_wrong(&p->w, "another thread above should be here");
+		struct situation_talk *talk = situation_add_talk(p->s, (unsigned)thread);
+		if (!talk) return -ENOMEM;
+		*talk = (struct situation_talk){ .other = (uint32_t)other, .rate = rate };
+	} while (words_digit(&p->w));
+	return 0;
+}
+
 static int parse_where(struct parser *p, struct situation_chunk *chunk)
 {
 	float sum = 0;
@@ -267,16 +290,24 @@ static bool parse_times(struct parser *p, int *ret)
 	return line;
 }
 
+/* Threads, then whom they talk to, then chunks. */
+static int parse_thing(struct parser *p)
+{
+	bool talked = p->s->n_talks > 0, chunks = p->s->n_chunks > 0;
+	if (words_is(&p->w, "chunk")) return parse_chunk(p);
+	if (words_is(&p->w, "talk") && !chunks) return parse_talk(p);
+	if (words_is(&p->w, "thread") && !talked && !chunks) return parse_thread(p);
+	return words_wrong(&p->w, chunks   ? "chunk should begin this line"
+	                          : talked ? "talk or chunk should begin this line"
+	                                   : "thread, talk or chunk should begin this line");
+}
+
 static int parse_things(struct parser *p)
 {
 	int ret;
-	bool chunks = false, line = parse_times(p, &ret);
+	bool line = parse_times(p, &ret);
 	while (!ret && line) {
-		bool chunk = words_is(&p->w, "chunk");
-		chunks |= chunk;
-		if (chunk) ret = parse_chunk(p);
-		else if (words_is(&p->w, "thread") && !chunks) ret = parse_thread(p);
-		else return words_wrong(&p->w, chunks ? "chunk should begin this line" : "thread or chunk should begin this line");
+		ret = parse_thing(p);
 		if (!ret) ret = words_end(&p->w);
 		line = !ret && words_line(&p->w);
 	}

@@ -18,6 +18,8 @@
  *                                                     by ascending number; -: where is not known; load 1
  *                                                     if it is left out; moved: so many ms ago; home: the
  *                                                     node that it was bound to first; process 0 if left out
+ *   [talk NUMBER with NUMBER:RATE ..] ..              of threads above, by ascending number: what it hands to others
+ *                                                     and they to it, cache lines per ns; their lines say the same
  *   chunk PAGE pages COUNT [on N:SHARE ..] [by NUMBER:RATE ..] [fixed] [moved MS] [last N]
  *                                                     by ascending page; at most SITUATION_WHERE nodes; the
  *                                                     numbers are of threads above; RATE is accesses per ns;

@@ -88,6 +88,16 @@ static void put_thread(struct writer *w, const struct situation_thread *t)
 	put(w, "\n");
 }
 
+static void put_talk(struct writer *w, const struct situation *s, const struct situation_thread *t)
+{
+	if (t->n_talks) put(w, "talk %u", t->number);
+	for (unsigned k = t->first_talk; k < t->first_talk + t->n_talks; k++) {
+		put(w, "%s%u", k > t->first_talk ? " " : " with ", s->thread[s->talk[k].other].number);
+		put_real(w, ":", s->talk[k].rate);
+	}
+	if (t->n_talks) put(w, "\n");
+}
+
 static void put_chunk(struct writer *w, const struct situation *s, const struct situation_chunk *c)
 {
 	put(w, "chunk %#llx pages %u", (unsigned long long)c->page, c->pages);
@@ -116,6 +126,7 @@ size_t snapshot_print(const struct situation *s, char *text, size_t bytes)
 	put(&w, "\n");
 	put_past(&w, s);
 	for (unsigned t = 0; t < s->n_threads; t++) put_thread(&w, &s->thread[t]);
+	for (unsigned t = 0; t < s->n_threads; t++) put_talk(&w, s, &s->thread[t]);
 	for (unsigned c = 0; c < s->n_chunks; c++) put_chunk(&w, s, &s->chunk[c]);
 	return w.length;
 }

@@ -1,11 +1,9 @@
 #include "pure/team.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/estimate.h"
 #include "pure/pure.h"
 
 enum {
@@ -13,10 +11,6 @@ enum {
 	WHOLE = 1000,              /* permille */
 	LINE_BYTES = 64,
 };
-
-/* Whole processes on a node are taken even where the estimate finds scattered threads better by this
- * much: what a process's threads share (caches, the heap, code, all that no sample has hit) is in no estimate. */
-#define TOGETHER_WORTH 1.01
 
 /* ---- a situation made small ----------------------------------------------------------------------------- */
 
@@ -240,103 +234,4 @@ int team_merge(const struct machine *m, const struct team_member *members, unsig
 	}
 	s->age_ns = age_ms * 1000000;
 	return ret ? ret : merge_talks(members, n, first, s);
-}
-
-/* ---- the plan -------------------------------------------------------------------------------------------------- */
-
-struct choice {
-	struct situation *s;       /* as it is, or with threads at other places */
-	struct plan plan;
-	double cost;               /* ns each second, with what the moves take */
-};
-
-/* The cost of a plan, once it is done. */
-static int judge(struct choice *c)
-{
-	struct estimate e;
-	double per_s = 1e9 / (double)situation_horizon_ns(c->s);
-	int ret = estimate_init(&e, c->s);
-	if (ret) return ret;
-	for (unsigned i = 0, chunk = 0; i < c->plan.n; i++) {
-		const struct move *move = &c->plan.move[i];
-		c->cost += (double)move->cost_ns * per_s;
-		if (move->kind == MOVE_THREAD) {
-			estimate_move_thread(&e, move->thread, (unsigned)move->to);
-			continue;
-		}
-		for (chunk = 0; chunk < c->s->n_chunks; chunk++)
-			if (c->s->chunk[chunk].page >= move->page && c->s->chunk[chunk].page < move->page + move->pages)
-				estimate_move_chunk(&e, chunk, (unsigned)move->to);
-	}
-	c->cost += estimate_cost(&e);
-	estimate_free(&e);
-	return 0;
-}
-
-static int try_policy(struct choice *c, const struct policy_ops *policy)
-{
-	struct policy_rules rules = { .threads = true, .pages = true };
-	int ret = policy_decide(policy, c->s, &rules, &c->plan);
-	return ret ? ret : judge(c);
-}
-
-/* Orders from a plan: for each thread the node that it is to have, or none. `to` is room for a number of each thread. */
-static void give_orders(const struct team_member *members, const struct team_origin *origin, const int16_t *was, const struct choice *c,
-                        int16_t *to, struct slot_plan *out)
-{
-	const struct situation *s = c->s;
-	for (unsigned t = 0; t < s->n_threads; t++) to[t] = s->thread[t].node != was[t] || s->thread[t].bound ? s->thread[t].node : (int16_t)-1;
-	for (unsigned i = 0; i < c->plan.n; i++)
-		if (c->plan.move[i].kind == MOVE_THREAD) to[c->plan.move[i].thread] = c->plan.move[i].to;
-	out->n_orders = 0;
-	for (unsigned t = 0; t < s->n_threads; t++) {
-		const struct team_member *member = &members[origin[t].member];
-		int node = to[t];
-		to[t] = -1;
-		if (member->theirs) continue;
-		to[t] = (int16_t)out->n_orders;
-		out->order[out->n_orders++] = (struct slot_order){ .slot = member->slot, .tid = member->view->thread[origin[t].thread].tid,
-		                                                   .node_os = node < 0 ? (int16_t)-1 : (int16_t)s->machine->node[node].os };
-	}
-	for (unsigned i = 0; i < c->plan.n; i++) {
-		const struct move *move = &c->plan.move[i];
-		if (move->kind != MOVE_THREAD || to[move->thread] < 0) continue;
-		out->order[to[move->thread]].gain_ns_per_s = move->gain_ns_per_s;
-		out->order[to[move->thread]].support = move->support;
-	}
-}
-
-/* Two plans, from the threads as they are and from whole processes side by side; the second unless it is
- * clearly dearer. */
-static int choose(const struct team_member *members, unsigned n, const struct team_origin *origin, const struct policy_ops *policy,
-                  struct situation *s, int16_t *nodes, struct slot_plan *out)
-{
-	int16_t *was = nodes, *home = nodes + s->n_threads, *to = home + s->n_threads;
-	struct choice as_is = { .s = s }, side_by_side = { .s = s };
-	for (unsigned t = 0; t < s->n_threads; t++) was[t] = s->thread[t].node;
-	int ret = try_policy(&as_is, policy);
-	bool both = !ret && team_homes(s, origin, n, home);
-	for (unsigned t = 0; both && t < s->n_threads; t++) s->thread[t].node = home[t];
-	if (both) ret = try_policy(&side_by_side, policy);
-	bool take = both && side_by_side.cost <= as_is.cost * TOGETHER_WORTH;
-	for (unsigned t = 0; !take && t < s->n_threads; t++) s->thread[t].node = was[t];
-	if (!ret) give_orders(members, origin, was, take ? &side_by_side : &as_is, to, out);
-	plan_free(&as_is.plan);
-	plan_free(&side_by_side.plan);
-	return ret;
-}
-
-int team_decide(const struct machine *machine, const struct team_member *members, unsigned n, const struct policy_ops *policy,
-                struct slot_plan *out)
-{
-	struct situation s = { 0 };
-	struct team_origin *origin = calloc(SLOT_ORDERS, sizeof *origin);
-	int16_t *nodes = calloc(3 * SLOT_ORDERS, sizeof *nodes);
-	out->n_orders = out->alone = 0;
-	int ret = origin && nodes ? team_merge(machine, members, n, &s, origin, SLOT_ORDERS) : -ENOMEM;
-	if (!ret) ret = choose(members, n, origin, policy, &s, nodes, out);
-	situation_free(&s);
-	free(origin);
-	free(nodes);
-	return ret;
 }

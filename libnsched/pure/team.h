@@ -28,13 +28,15 @@ struct team_origin { uint32_t member, thread; };
 int team_merge(const struct machine *machine, const struct team_member *members, unsigned n, struct situation *situation,
                struct team_origin *origin, unsigned room);
 
-/* Where each thread of all that follow the plan should be. 0, -ENOMEM, -E2BIG. */
+/* Where each thread of all that follow the plan should be, at `now_ms` of the caller's clock. `last`, if not NULL, is the plan made
+ * before: who has not had the time to follow it counts as if he had. 0, -ENOMEM, -E2BIG. */
 int team_decide(const struct machine *machine, const struct team_member *members, unsigned n, const struct policy_ops *policy,
-                struct slot_plan *plan);
+                const struct slot_plan *last, uint32_t now_ms, struct slot_plan *plan);
 
-/* For the search below team_decide, and its tests: nodes for whole processes. home[t] is the node of each
- * thread of the situation, filled in full; those of a process that has just come stand together, where its memory
- * is and those it talks to, as long as there are CPUs. false: nothing differs from the situation. */
-bool team_homes(const struct situation *situation, const struct team_origin *origin, unsigned members, int16_t *home);
+/* For the search below team_decide: nodes for whole processes. home[t] is the node of each thread of the situation,
+ * filled in full. Those of a process that has just come, or is torn, stand together, where its memory is and those it
+ * talks to, as long as there are CPUs; with `anew` those of every process are put down so. whole[t]: the thread is of several of a
+ * process of which something is known, and that stands on one node. -ENOMEM, or 0. */
+int team_homes(const struct situation *situation, const struct team_origin *origin, unsigned members, bool anew, int16_t *home, bool *whole);
 
 #endif

@@ -1,6 +1,8 @@
 /* Nodes for whole processes. The policy moves threads one by one, and what a process's threads have in
  * common is seldom in its evidence; where it does not matter to the estimate, they belong together. */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pure/estimate.h"
@@ -11,12 +13,14 @@
 struct homes {
 	const struct situation *s;
 	const struct team_origin *origin;
+	bool anew;                      /* nobody is settled */
 	int16_t *home;
 	unsigned room[MACHINE_NODES];   /* threads that a node still takes */
 };
 
 struct process {
 	unsigned first, n;              /* its threads, side by side in the situation */
+	bool known;                     /* something is: memory that it uses, or whom it talks to */
 	bool settled;                   /* every thread has its place beside the others, or nothing is known of it yet */
 };
 
@@ -44,16 +48,17 @@ static bool is_torn(const struct situation *s, const struct process *p)
 static void find_process(const struct homes *h, unsigned member, struct process *p)
 {
 	const struct situation *s = h->s;
-	bool known = false;
+	bool fixed = true;
 	*p = (struct process){ .settled = true };
 	for (unsigned t = 0; t < s->n_threads; t++) {
 		if (h->origin[t].member != member) continue;
 		if (!p->n++) p->first = t;
 		p->settled &= has_place(&s->thread[t]);
-		known |= s->thread[t].n_talks > 0;
+		fixed &= s->thread[t].fixed;
+		p->known |= s->thread[t].n_talks > 0;
 	}
-	for (unsigned u = 0; u < s->n_uses && !known; u++) known = s->use[u].thread >= p->first && s->use[u].thread < p->first + p->n;
-	p->settled = (p->settled && !is_torn(s, p)) || !known;
+	for (unsigned u = 0; u < s->n_uses && !p->known; u++) p->known = s->use[u].thread >= p->first && s->use[u].thread < p->first + p->n;
+	p->settled = fixed || (p->settled && !h->anew && !is_torn(s, p)) || !p->known;
 }
 
 /* What one of its threads costs on `node`, memory where it is; of those it talks to, those count that have a place. */
@@ -139,10 +144,18 @@ static void place(struct homes *h, const struct estimate *e, const struct proces
 	h->room[node] -= p->n;
 }
 
-/* The largest first: the small ones find room between them. */
-static void place_all(struct homes *h, const struct estimate *e, unsigned members)
+static void mark_whole(const struct homes *h, const struct process *p, bool *whole)
 {
-	struct process process[TEAM_MEMBERS];
+	for (unsigned t = p->first; t < p->first + p->n; t++) {
+		whole[t] = p->known && p->n > 1 && h->home[p->first] >= 0;
+		if (h->home[t] != h->home[p->first] || h->s->thread[t].fixed) whole[p->first] = false;
+	}
+	for (unsigned t = p->first + 1; t < p->first + p->n; t++) whole[t] = whole[p->first];
+}
+
+/* The largest first: the small ones find room between them. */
+static void place_all(struct homes *h, const struct estimate *e, struct process *process, unsigned members)
+{
 	unsigned size = 0, next = 0;
 	for (unsigned i = 0; i < members; i++) {
 		find_process(h, i, &process[i]);
@@ -159,19 +172,22 @@ static void place_all(struct homes *h, const struct estimate *e, unsigned member
 	}
 }
 
-bool team_homes(const struct situation *s, const struct team_origin *origin, unsigned members, int16_t *home)
+int team_homes(const struct situation *s, const struct team_origin *origin, unsigned members, bool anew, int16_t *home, bool *whole)
 {
-	struct homes h = { .s = s, .origin = origin, .home = home };
+	struct homes h = { .s = s, .origin = origin, .home = home, .anew = anew };
+	struct process *process = malloc((members + 1) * sizeof *process);
 	struct estimate e;
-	bool differs = false;
-	if (estimate_init(&e, s)) return false;
+	if (!process || estimate_init(&e, s)) {
+		free(process);
+		return -ENOMEM;
+	}
 	for (unsigned t = 0; t < s->n_threads; t++) home[t] = -1;
 	set_rooms(&h);
-	place_all(&h, &e, members);
+	place_all(&h, &e, process, members);
 	estimate_free(&e);
-	for (unsigned t = 0; t < s->n_threads; t++) {
+	for (unsigned t = 0; t < s->n_threads; t++)
 		if (s->thread[t].fixed || s->thread[t].node < 0) home[t] = s->thread[t].node;
-		differs |= home[t] != s->thread[t].node;
-	}
-	return differs;
+	for (unsigned i = 0; i < members; i++) mark_whole(&h, &process[i], whole);
+	free(process);
+	return 0;
 }

@@ -21,7 +21,7 @@
 #include "sys/cpumask.h"
 
 enum {
-	BOARD_LAYOUT = 1,          /* changes with every change of what lies in it */
+	BOARD_LAYOUT = 2,          /* changes with every change of what lies in it */
 	BOARD_SLOTS = 1024,        /* most processes on one machine; more plan alone */
 	BOARD_TREE_SLOTS = 64,     /* of a job without MPI */
 	BOARD_SPARE_SLOTS = 8,     /* of an MPI job, beyond its ranks: for what they start */

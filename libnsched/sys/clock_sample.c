@@ -17,18 +17,11 @@ static bool code_readable(void)
 
 int clock_samples_open(struct clock_samples *samples, char why[SOURCE_WHY])
 {
-	int err;
-
-	if (!code_readable()) {
-		snprintf(why, SOURCE_WHY, "code can't be read: process_vm_readv and /proc/self/mem are refused");
-		return -EPERM;
-	}
-	err = operand_open(&operand_code_self, &samples->decoder);
-	if (err == -ENOTSUP)
-		snprintf(why, SOURCE_WHY, "no operand decoder for this architecture");
-	else if (err)
-		snprintf(why, SOURCE_WHY, "no operand decoder: %s", strerror(-err));
-	return err;
+	if (code_readable())
+		return 0;
+	snprintf(why, SOURCE_WHY, "code can't be read: process_vm_readv and /proc/self/mem are refused");
+	samples->decoder = NULL;
+	return -EPERM;
 }
 
 void clock_samples_close(struct clock_samples *samples)
@@ -44,10 +37,18 @@ enum { DECODE_NS = 10000000 };
 #define LEARN_RATE 0.25f
 #define DECODE_WORTH 4
 
-void clock_samples_begin(struct clock_samples *samples)
+/* The decoder, and Capstone with it, is opened when there is something to decode: samples come in meanwhile. */
+int clock_samples_begin(struct clock_samples *samples)
 {
+	uint64_t begin = clock_cpu_now_ns();
+	int err = samples->decoder ? 0 : operand_open(&operand_code_self, &samples->decoder);
+
+	if (err)
+		return err;
+	samples->counts.decode_ns += clock_cpu_now_ns() - begin;
 	samples->left_ns = DECODE_NS;
 	operand_tick(samples->decoder);
+	return 0;
 }
 
 /* Code is worth decoding once the program has spent several times as long in it as decoding takes: at
@@ -73,6 +74,7 @@ static unsigned decode(struct clock_samples *samples, const struct regs *regs, e
 	uint64_t cost = clock_cpu_now_ns() - begin;
 
 	samples->left_ns -= (int64_t)cost;
+	samples->counts.decode_ns += cost;
 	samples->decode_ns[price] += LEARN_RATE * ((float)cost - samples->decode_ns[price]);
 	return count;
 }

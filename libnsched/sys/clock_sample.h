@@ -26,8 +26,8 @@ struct clock_samples {
 int clock_samples_open(struct clock_samples *samples, char why[SOURCE_WHY]);
 void clock_samples_close(struct clock_samples *samples);
 
-/* A poll begins: the next samples are of a new one. */
-void clock_samples_begin(struct clock_samples *samples);
+/* A poll begins: the next samples are of a new one. 0, or what operand_open says the first time. */
+int clock_samples_begin(struct clock_samples *samples);
 
 /* Which of so many samples give about `most` accesses. */
 struct pick clock_samples_pick(const struct clock_samples *samples, unsigned all, unsigned most);

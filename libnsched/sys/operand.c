@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "operand_cache.h"
+#include "operand_capstone.h"
 #include "operand_trace.h"
 #include "operand_use.h"
 
@@ -34,7 +35,7 @@ int operand_open(const struct operand_code *code, struct operand_decoder **decod
 	d->trace = trace_create();
 	d->recipe = malloc(sizeof(*d->recipe) + RECIPE_FORMS * sizeof(struct form));
 	if (!d->arch_state || !d->cache || !d->scratch || !d->trace || !d->recipe) {
-		int err = d->arch_state || REGS_KNOWN ? -ENOMEM : -ENOTSUP;
+		int err = !REGS_KNOWN ? -ENOTSUP : capstone_load() ? -ENOMEM : -ELIBACC;
 
 		operand_close(d);
 		return err;
@@ -139,23 +140,39 @@ static const struct entry *entry_of(struct operand_decoder *d, const struct reci
 
 /* ---- samples ---------------------------------------------------------------------------------------------- */
 
+/* Takes the return address from where a function finds it when it begins; false if it can't be had. */
+static bool take_return(struct operand_decoder *d, struct recipe_setting *setting, uint64_t *back)
+{
+	struct operand_piece piece = { setting->regs.gpr[GPR_SP], back, sizeof(*back) };
+	uint64_t link = UINT64_C(1) << (d->arch->link & 63);
+
+	if (d->arch->link == INSN_NO_REG) {
+		setting->regs.gpr[GPR_SP] += sizeof(*back);
+		return setting->known & UINT64_C(1) << GPR_SP && d->code.read(d->code.arg, &piece, 1) == 1;
+	}
+	/* It may be signed, above the bits of an address. The call itself overwrote what the caller had there. */
+	*back = setting->regs.gpr[d->arch->link] & REGS_MOST_ADDRESS;
+	if (!(setting->known & link))
+		return false;
+	setting->known &= ~link;
+	return true;
+}
+
 /* From the callee's registers to the caller's at the call; false if the return address leads nowhere. */
 static bool go_to_caller(struct operand_decoder *d, const struct entry *entry, struct recipe_setting *setting)
 {
 	uint8_t call[CALL_BYTES];
+	struct operand_piece piece = { 0, call, sizeof(call) };
 	uint64_t back = 0;
-	struct operand_piece piece = { 0, &back, sizeof(back) };
 	unsigned bytes;
 
 	recipe_pass(&entry->recipe, setting);
-	piece.from = setting->regs.gpr[GPR_SP];
-	if (!(setting->known & 1u << GPR_SP) || d->code.read(d->code.arg, &piece, 1) != 1)
+	if (!take_return(d, setting, &back))
 		return false;
-	piece = (struct operand_piece){ back - sizeof(call), call, sizeof(call) };
+	piece.from = back - sizeof(call);
 	if (d->code.read(d->code.arg, &piece, 1) != 1)
 		return false;
 	bytes = d->arch->call_before(call);
-	setting->regs.gpr[GPR_SP] += sizeof(back);
 	setting->regs.ip = back - bytes;
 	return bytes != 0;
 }

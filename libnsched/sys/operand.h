@@ -27,7 +27,8 @@ struct operand_counts {
 
 /* Makes a decoder; `code` is copied, its `arg` must live as long.
  * -ENOMEM   no memory
- * -ENOTSUP  there is no decoder for this architecture */
+ * -ENOTSUP  there is no decoder for this architecture
+ * -ELIBACC  Capstone can't be loaded */
 int operand_open(const struct operand_code *code, struct operand_decoder **decoder);
 void operand_close(struct operand_decoder *decoder);
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "operand_capstone.h"
 #include "operand_form.h"
 
 enum flow {
@@ -30,9 +31,10 @@ enum { INSN_MEMS = 2, INSN_NO_REG = 0xff };
 enum insn_saved { SAVED_AT_VALUE, SAVED_AT_MEM };
 
 /* What an instruction does, asked of those only that the way from a sample leads over: `sets` becomes
- * value, plus what is loaded from mem[load - 1] (0: nothing), times the register `factor`, cut; every
- * register of the mask `lost` changes in a way that is not followed. A register that is saved to the
- * frame can be had from there later. */
+ * value, plus what is loaded from mem[load - 1] (0: nothing), times the register `factor`, plus the register
+ * `plus`, cut; every register of the mask `lost` changes in a way that is not followed. A register that is
+ * saved to the frame can be had from there later. What x86 has not: a base register that `moves` beside
+ * that, and a pair of registers loaded or saved. */
 struct insn {
 	struct form mem[INSN_MEMS];  /* addresses of its memory operands; no lea, no segment override */
 	struct form value;
@@ -47,6 +49,12 @@ struct insn {
 	uint8_t load_bytes;          /* 1, 2, 4 or 8 */
 	bool load_signed;
 	uint8_t cut;                 /* enum form_cut */
+	uint8_t factor_cut;          /* likewise, of the factor before it is multiplied */
+	uint8_t plus;                /* a register, or INSN_NO_REG; so are the next three */
+	uint8_t moves;               /* another than `sets`... */
+	uint8_t loads_too;           /* from load_bytes behind; it is among the lost */
+	uint8_t saves_too;           /* 8 bytes behind */
+	int16_t moved;               /* ...by this */
 	bool gather;                 /* addresses come from a vector register */
 };
 
@@ -55,6 +63,8 @@ enum { CALL_BYTES = 8 };
 struct operand_arch {
 	unsigned longest;            /* bytes of the longest instruction */
 	enum gpr frame;              /* the register that may be a frame pointer */
+	uint8_t link;                /* that has the return address where a function begins, or INSN_NO_REG: it
+	                              * is on top of the stack */
 
 	/* NULL: no memory, or the disassembler lacks the architecture. */
 	void *(*open)(void);
@@ -72,7 +82,8 @@ struct operand_arch {
 
 extern const struct operand_arch operand_arch_native;
 
-/* An instruction of which nothing is known: every register is lost. */
+/* One that does nothing; and one of which nothing is known: every register is lost. */
+extern const struct insn insn_blank;
 extern const struct insn insn_unknown;
 
 #endif

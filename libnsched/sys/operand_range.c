@@ -21,9 +21,12 @@ struct range_scratch {
 	unsigned places;
 };
 
-const struct insn insn_unknown = {
-	.lost = UINT32_MAX, .sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG,
-};
+#define NO_REGISTERS                                                                                                   \
+	.sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG, .plus = INSN_NO_REG, .moves = INSN_NO_REG,   \
+	.loads_too = INSN_NO_REG, .saves_too = INSN_NO_REG
+
+const struct insn insn_blank = { NO_REGISTERS };
+const struct insn insn_unknown = { .lost = UINT32_MAX, NO_REGISTERS };
 
 struct range_scratch *range_scratch_create(void)
 {

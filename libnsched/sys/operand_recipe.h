@@ -41,7 +41,8 @@ struct recipe_draft {
 	unsigned operands;
 	bool gathers;   /* there were operands with vector indices */
 	bool lost;      /* there were operands whose registers were lost */
-	bool leads_out; /* the sample is in no loop of its function, and the way back reached the caller */
+	bool leads_out; /* the sample is in no loop of its function that surely touches data, and the way back reached
+	                 * the caller */
 };
 
 /* What is kept of it. */

@@ -11,6 +11,9 @@ void state_lose(struct form state[GPRS], uint32_t lost);
 /* The state after an instruction, from the state before it. What it loads or multiplies becomes a slot. */
 void state_step(struct slots *slots, const struct insn *insn, struct form state[GPRS]);
 
+/* A bit for each register that state_step may change. */
+uint32_t state_step_changes(const struct insn *insn);
+
 /* The state before an instruction, from the state after it: a constant added is taken off, a register
  * that was copied is known by its copy, one that was saved by what is in memory. */
 void state_undo(struct slots *slots, const struct insn *insn, struct form state[GPRS]);

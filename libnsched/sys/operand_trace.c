@@ -222,12 +222,11 @@ static uint32_t unlog_step(const struct trace *t, unsigned k, struct form state[
 	return changed;
 }
 
-/* Goes back from the sample: in a loop round it to the sample again, else to the function's entry. Returns
- * how far operands were taken. */
-static unsigned go_back(struct trace *t, int at, const struct loop *loop)
+/* Goes back from the sample: in a loop round it to the sample again, else to the function's entry. Operands are
+ * taken on the first `collecting` steps; returns how many of these there were. */
+static unsigned go_back(struct trace *t, int at, const struct loop *loop, unsigned collecting)
 {
 	struct range *range = t->ask.range;
-	unsigned collecting = loop->edge >= 0 ? WAY_LOOP : WAY_LINE;
 	uint64_t seen[RANGE_PLACES / 64] = { 0 };
 
 	at_sample(t->reached);
@@ -295,10 +294,7 @@ static void replay(struct trace *t, unsigned ways)
 		while (take(t, t->way[k], insn, state, &t->found[found].at))
 			t->found[found++].way = (uint8_t)k;
 		state_step(&t->draft.slots, insn, state);
-		changed = insn->lost & ALL_REGS;
-		if (insn->sets != INSN_NO_REG)
-			changed |= UINT32_C(1) << insn->sets;
-		changed |= unlog_step(t, k, back);
+		changed = (state_step_changes(insn) & ALL_REGS) | unlog_step(t, k, back);
 	}
 	keep_found(t, found);
 }
@@ -371,7 +367,7 @@ static unsigned follow(struct trace *t, int at, const struct loop *loop)
 
 	memset(t->done, 0, t->ask.range->places);
 	t->draft.slots.count = 0;
-	ways = go_back(t, at, loop);
+	ways = go_back(t, at, loop, loop->edge >= 0 ? WAY_LOOP : WAY_LINE);
 	replay(t, ways);
 	go_ahead(t, at, loop);
 	return ways;
@@ -396,10 +392,23 @@ static void find_caller(struct trace *t, const struct loop *loop)
 	const struct range *range = t->ask.range;
 	bool entry = t->end == 0 ? range->begins : previous(t, (int)t->end, loop) < 0;
 
-	if (!entry || !form_known(&t->reached[GPR_SP]))
+	if (!entry || !form_known(&t->reached[GPR_SP]) ||
+	    (range->arch->link != INSN_NO_REG && !form_known(&t->reached[range->arch->link])))
 		return;
 	memcpy(t->draft.caller, t->reached, sizeof(t->draft.caller));
 	t->draft.leads_out = true;
+}
+
+/* What is read by pointers that are read first may turn out to be tables, in a function like exp, which the
+ * samples of a loop that calls it land in. */
+static bool may_be_tables(const struct recipe_draft *draft)
+{
+	uint64_t registers = (UINT64_C(1) << FORM_SLOT) - 1;
+
+	for (unsigned i = 0; i < draft->operands; i++)
+		if (!(form_needs(&draft->operand[i]) & ~registers))
+			return false;
+	return draft->operands != 0;
 }
 
 static bool found_any(const struct recipe_draft *draft)
@@ -432,6 +441,10 @@ const struct recipe_draft *trace_recipe(struct trace *t, const struct trace_ask 
 			break;
 	}
 	t->draft.lost = touches_lost(t, ways);
+	if (loop.edge >= 0 && may_be_tables(&t->draft)) {
+		loop = (struct loop){ -1, -1, false };
+		go_back(t, at, &loop, 0);
+	}
 	if (loop.edge < 0 && !t->draft.gathers)
 		find_caller(t, &loop);
 	return &t->draft;

@@ -5,9 +5,8 @@
 static const uint64_t FRAMES_BELOW = 256;
 static const uint64_t FRAMES_ABOVE = 16384;
 
-/* No data lies in the first pages (null pointers) or beyond user space. */
+/* No data lies in the first pages: null pointers. */
 static const uint64_t LEAST_ADDRESS = 65536;
-static const uint64_t MOST_ADDRESS = UINT64_C(0x7fffffffffff);
 
 /* Addresses nearer than this are one: rows of one array, which would else outvote its partners in a
  * stencil. A quarter of the 2 MiB blocks that evidence is kept for. */
@@ -107,7 +106,7 @@ void recipe_pass(const struct recipe *recipe, struct recipe_setting *setting)
 
 static bool is_data(uint64_t addr, const struct recipe_setting *setting)
 {
-	return addr >= LEAST_ADDRESS && addr <= MOST_ADDRESS && !recipe_in_frames(addr, setting->regs.gpr[GPR_SP]) &&
+	return addr >= LEAST_ADDRESS && addr <= REGS_MOST_ADDRESS && !recipe_in_frames(addr, setting->regs.gpr[GPR_SP]) &&
 	       addr - setting->fixed_start >= setting->fixed_end - setting->fixed_start;
 }
 

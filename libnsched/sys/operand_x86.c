@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#if defined(__x86_64__)
+#if REGS_X86
 
 enum { EVEX = 0x62, VEX_2 = 0xc5, VEX_3 = 0xc4 }; /* first bytes of AVX; in 64-bit code of nothing else */
 
@@ -126,12 +126,8 @@ static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t 
 		insn->lost = UINT32_MAX;
 		return true;
 	}
-	*insn = (struct insn){
-		.bytes = (uint8_t)x->insn->size,
-		.sets = INSN_NO_REG,
-		.factor = INSN_NO_REG,
-		.saves = INSN_NO_REG,
-	};
+	*insn = insn_blank;
+	insn->bytes = (uint8_t)x->insn->size;
 	take_memory(x->insn, insn, mem_at);
 	x86_effect(x->insn, mem_at, insn);
 	take_save(x->insn, insn);
@@ -202,7 +198,7 @@ static void warm_up(struct x86 *x)
 
 static void *x86_open(void)
 {
-	struct x86 *x = calloc(1, sizeof(*x));
+	struct x86 *x = capstone_load() ? calloc(1, sizeof(*x)) : NULL;
 
 	if (!x)
 		return NULL;
@@ -223,6 +219,7 @@ static void *x86_open(void)
 const struct operand_arch operand_arch_native = {
 	.longest = X86_LONGEST,
 	.frame = GPR_BP,
+	.link = INSN_NO_REG,
 	.open = x86_open,
 	.close = x86_close,
 	.outline = x86_outline_any,
@@ -230,13 +227,13 @@ const struct operand_arch operand_arch_native = {
 	.call_before = x86_call_before,
 };
 
-#else /* no table for this architecture yet */
+#elif !REGS_KNOWN /* no table for this architecture yet */
 
 static void *none_open(void)
 {
 	return NULL;
 }
 
-const struct operand_arch operand_arch_native = { .longest = 1, .frame = GPR_SP, .open = none_open };
+const struct operand_arch operand_arch_native = { .longest = 1, .frame = GPR_SP, .link = INSN_NO_REG, .open = none_open };
 
 #endif

@@ -2,7 +2,7 @@
  * architecture's table; what is not in it loses its target. */
 #include "operand_x86.h"
 
-#if defined(__x86_64__)
+#if REGS_X86
 
 #define R(gpr, r64, r32, r16, r8)                                                                  \
 	[X86_REG_##r64] = { GPR_##gpr, 8 }, [X86_REG_##r32] = { GPR_##gpr, 4 },                    \

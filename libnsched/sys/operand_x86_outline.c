@@ -4,7 +4,7 @@
  * with a 16-bit displacement) is left to Capstone. tests/unit/test_outline holds both against each other. */
 #include "operand_x86.h"
 
-#if defined(__x86_64__)
+#if REGS_X86
 
 #include <string.h>
 

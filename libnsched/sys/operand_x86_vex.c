@@ -4,7 +4,7 @@
  * instruction which never computes an address. */
 #include "operand_x86.h"
 
-#if defined(__x86_64__)
+#if REGS_X86
 
 #include <string.h>
 
@@ -276,7 +276,7 @@ bool x86_vex_decode(const uint8_t *code, size_t bytes, uint64_t at, struct insn 
 
 	if (!take_prefix(code, bytes, &v))
 		return false;
-	*insn = (struct insn){ .sets = INSN_NO_REG, .factor = INSN_NO_REG, .saves = INSN_NO_REG };
+	*insn = insn_blank;
 	if (!v.evex && v.map == MAP_0F && v.opcode == 0x77) { /* vzeroupper has no operands */
 		insn->bytes = (uint8_t)(v.prefix_bytes + 1);
 		return true;

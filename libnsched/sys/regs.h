@@ -6,7 +6,19 @@
 #include <stdint.h>
 #include <sys/ucontext.h>
 
-#if defined(__x86_64__)
+/* Whose registers: the machine's own, unless a test asks for another architecture's. */
+#if defined(NSCHED_REGS_ARM64) || (defined(__aarch64__) && !defined(NSCHED_REGS_X86))
+#define REGS_ARM64 1
+#define REGS_X86 0
+#elif defined(NSCHED_REGS_X86) || defined(__x86_64__)
+#define REGS_ARM64 0
+#define REGS_X86 1
+#else
+#define REGS_ARM64 0
+#define REGS_X86 0
+#endif
+
+#if REGS_X86
 
 enum gpr {
 	GPR_AX, GPR_BX, GPR_CX, GPR_DX, GPR_SI, GPR_DI, GPR_BP, GPR_SP,
@@ -19,6 +31,18 @@ enum gpr {
  * between them are refused by the kernel. */
 #define REGS_PERF_MASK (UINT64_C(0x1ff) | UINT64_C(0xff) << 16)
 enum { REGS_PERF_COUNT = 17, REGS_PERF_IP = 8 };
+#define REGS_MOST_ADDRESS UINT64_C(0x7fffffffffff) /* no data lies beyond: it is the kernel's */
+
+#elif REGS_ARM64
+
+/* x0 to x30 and the stack pointer; register n is number n. */
+enum gpr { GPR_X0 = 0, GPR_FP = 29, GPR_LR = 30, GPR_SP = 31, GPRS };
+#define REGS_KNOWN 1
+
+/* PERF_REG_ARM64_X0..X29, LR, SP and PC are bits 0..32 (asm/perf_regs.h). */
+#define REGS_PERF_MASK ((UINT64_C(1) << 33) - 1)
+enum { REGS_PERF_COUNT = 33, REGS_PERF_IP = 32 };
+#define REGS_MOST_ADDRESS UINT64_C(0xffffffffffff)
 
 #else /* an architecture that has no decoder yet: the sources say so and stay off */
 
@@ -26,6 +50,7 @@ enum gpr { GPR_SP, GPRS };
 #define REGS_KNOWN 0
 #define REGS_PERF_MASK UINT64_C(0)
 enum { REGS_PERF_COUNT = 1, REGS_PERF_IP = 0 };
+#define REGS_MOST_ADDRESS UINT64_MAX
 
 #endif
 
@@ -48,7 +73,7 @@ static inline void regs_from_perf(struct regs *regs, const uint64_t values[REGS_
 /* From the context of a signal. Async-signal-safe: plain loads and stores only. */
 static inline void regs_from_signal(struct regs *regs, const ucontext_t *context)
 {
-#if defined(__x86_64__)
+#if REGS_X86 && defined(__x86_64__)
 	const greg_t *from = context->uc_mcontext.gregs;
 
 	regs->gpr[GPR_AX] = (uint64_t)from[REG_RAX];
@@ -68,8 +93,13 @@ static inline void regs_from_signal(struct regs *regs, const ucontext_t *context
 	regs->gpr[GPR_14] = (uint64_t)from[REG_R14];
 	regs->gpr[GPR_15] = (uint64_t)from[REG_R15];
 	regs->ip = (uint64_t)from[REG_RIP];
+#elif REGS_ARM64 && defined(__aarch64__)
+	for (unsigned r = 0; r < GPR_SP; r++)
+		regs->gpr[r] = context->uc_mcontext.regs[r];
+	regs->gpr[GPR_SP] = context->uc_mcontext.sp;
+	regs->ip = context->uc_mcontext.pc;
 #else
-	(void)context;
+	(void)context; /* of another architecture */
 	regs->gpr[GPR_SP] = 0;
 	regs->ip = 0;
 #endif

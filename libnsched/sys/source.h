@@ -36,6 +36,7 @@ struct source_counts {
 	uint64_t resolved;   /* gave at least one data address */
 	uint64_t unresolved; /* gave none: no memory operand, gathers, code that is gone */
 	uint64_t lost;       /* dropped because a ring was full, or decoding would have taken too long */
+	uint64_t decode_ns;  /* of the polling thread's CPU time: what code took that was seen for the first time */
 };
 
 /* What the session tells a source at start. */
@@ -66,7 +67,8 @@ struct source_ops {
 	void (*thread_remove)(void *state, unsigned thread);
 
 	/* Hands over what was seen since the last poll, `most` accesses at the most (the rest waits or is
-	 * lost and counted). The number handed over, or a negated errno if the source is dead. */
+	 * lost and counted). The number handed over, or a negated errno if the source is dead: -EBUSY, the program took it for
+	 * itself; -ELIBACC, the first one, Capstone can't be loaded. */
 	int (*poll)(void *state, const struct sink *sink, unsigned most);
 
 	/* Takes samples every period_ns from now on (0: none until called again). */
@@ -81,6 +83,9 @@ struct source_ops {
 	 * threads still use (closes its copies of file descriptors, unmaps its copies of rings). */
 	void (*forked)(void *state);
 };
+
+/* What a poll that failed with `err` means, in one line. */
+void source_lost(int err, char why[SOURCE_WHY]);
 
 extern const struct source_ops source_mem;        /* hardware samples of memory accesses */
 extern const struct source_ops source_clock_perf;  /* perf_event's CPU clock with user registers */

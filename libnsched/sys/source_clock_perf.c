@@ -96,14 +96,13 @@ static int clock_perf_start(const struct source_setup *setup, void **state, char
 		free(s);
 		return err;
 	}
-	err = clock_samples_open(&s->samples, why);
-	if (!err) {
-		err = probe();
-		if (err == -ENODATA)
-			snprintf(why, SOURCE_WHY, "perf_event_open works, but no sample of the CPU clock came");
-		else if (err)
-			snprintf(why, SOURCE_WHY, "%s", perf_refusal(err));
-	}
+	err = probe();
+	if (err == -ENODATA)
+		snprintf(why, SOURCE_WHY, "perf_event_open works, but no sample of the CPU clock came");
+	else if (err)
+		snprintf(why, SOURCE_WHY, "%s", perf_refusal(err));
+	else
+		err = clock_samples_open(&s->samples, why);
 	if (err) {
 		clock_samples_close(&s->samples);
 		perf_rings_destroy(&s->rings);
@@ -171,9 +170,9 @@ static int clock_perf_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct clock_perf *s = state;
 	struct take take = { s, sink };
+	int err = clock_samples_begin(&s->samples);
 
-	clock_samples_begin(&s->samples);
-	return (int)perf_rings_poll(&s->rings, most, OPERAND_MOST, poll_ring, &take);
+	return err ? err : (int)perf_rings_poll(&s->rings, most, OPERAND_MOST, poll_ring, &take);
 }
 
 static void clock_perf_set_period(void *state, uint64_t period_ns)

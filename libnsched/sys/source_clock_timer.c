@@ -312,12 +312,15 @@ static int clock_timer_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct clock_timer *s = state;
 	unsigned open = 0, put = 0, turn = s->end ? (s->turn + 1) % s->end : 0;
+	int err;
 
 	if (!handler_is_ours()) { /* the program has installed its own since: leave it alone at once */
 		unwatch_all(s);
 		return -EBUSY;
 	}
-	clock_samples_begin(&s->samples);
+	err = clock_samples_begin(&s->samples);
+	if (err)
+		return err;
 	for (unsigned i = 0; i < s->end; i++)
 		open += s->thread[i].ring != NULL;
 	for (unsigned i = 0; i < s->end; i++) {

@@ -249,6 +249,19 @@ struct take {
 	uint64_t faults;
 };
 
+/* Faults since the last poll. To read the count, the CPU that the thread runs on is interrupted: so it is read
+ * only where the ring does not tell, since it may have been full. */
+static uint64_t new_faults(struct faults *s, unsigned thread, const struct perf_cursor *cursor, unsigned records)
+{
+	uint64_t count = s->counted[thread] + records * s->period, faults;
+
+	if (cursor->head - cursor->tail >= cursor->bytes / 2)
+		count = perf_ring_count(&s->rings.ring[thread]);
+	faults = count > s->counted[thread] ? count - s->counted[thread] : 0;
+	s->counted[thread] = count;
+	return faults;
+}
+
 static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
 {
 	struct take *take = arg;
@@ -258,10 +271,9 @@ static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
 	union perf_record record;
 	struct pick pick = { .all = perf_cursor_records(&cursor), .keep = most };
 	unsigned put = 0;
-	uint64_t addr, count = perf_ring_count(ring);
+	uint64_t addr;
 
-	take->faults += count - s->counted[thread];
-	s->counted[thread] = count;
+	take->faults += new_faults(s, thread, &cursor, pick.all);
 	while (perf_cursor_next(&cursor, &record)) {
 		s->counts.lost += perf_record_lost(&record);
 		if (!fault_addr(&record, &addr))

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "sys/measured.h"
+
 #if __has_include(<sys/single_threaded.h>)   /* glibc 2.32 */
 #include <sys/single_threaded.h>
 #define HAS_SINGLE_THREADED
@@ -136,13 +139,42 @@ void topo_prepare(void)
 	free(own);
 }
 
+static int find_measured(const struct measured *m, unsigned os)
+{
+	for (unsigned i = 0; i < m->n_nodes; i++)
+		if (m->os[i] == os) return (int)i;
+	return -1;
+}
+
+/* Latencies as `nsched doctor --measure` has found them: all, or none of them, for what was measured and what the firmware claims
+ * have no common unit. What a node serves keeps its relation to them: measured bandwidth is that of streams, which samples of
+ * time know nothing of. */
+static void take_measured(struct machine *machine)
+{
+	struct measured measured;
+	int at[MACHINE_NODES];
+	if (measured_read(&measured)) return;
+	for (unsigned n = 0; n < machine->n_nodes; n++)
+		if ((at[n] = find_measured(&measured, machine->node[n].os)) < 0) return;
+	for (unsigned a = 0; a < machine->n_nodes; a++)
+		for (unsigned b = 0; b < machine->n_nodes; b++)
+			if (!(measured.latency_ns[at[a]][at[b]] > 0)) return;
+	for (unsigned a = 0; a < machine->n_nodes; a++) {
+		float claimed = machine->latency_ns[a][a];
+		for (unsigned b = 0; b < machine->n_nodes; b++) machine->latency_ns[a][b] = measured.latency_ns[at[a]][at[b]];
+		machine->node[a].lines_per_ns *= claimed / machine->latency_ns[a][a];
+	}
+}
+
 int topo_load(struct machine *machine, const struct cpu_mask *allowed)
 {
 	hwloc_topology_t topology;
 	int ret = open_topology(&topology);
 	if (ret) return ret;
 	hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
-	return finish(machine, topology, allowed);
+	ret = finish(machine, topology, allowed);
+	if (!ret) take_measured(machine);
+	return ret;
 }
 
 int topo_load_xml(struct machine *machine, const char *file)

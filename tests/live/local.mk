@@ -1,16 +1,21 @@
 # What a user gets, measured: `make check-live`. One after the other, since they measure; some minutes. `make check-live-more`:
 # those that take long, or depend on the host's load more than a test may.
 live_tests = tests/live/one-node tests/live/no-syscall tests/live/no-syscall-libomp tests/live/perf-bench tests/live/main-job
-live_more = tests/live/replay tests/live/sandbox tests/live/two-hosts tests/live/ranks tests/live/doctor
-check_PROGRAMS += tests/live/crossed
+live_more = tests/live/replay tests/live/sandbox tests/live/two-hosts tests/live/ranks tests/live/doctor tests/live/sources \
+  tests/live/footprint
+check_PROGRAMS += tests/live/crossed tests/live/owners tests/live/hot
 tests_live_crossed_SOURCES = tests/live/crossed.c
 tests_live_crossed_LDADD = -lpthread
-EXTRA_DIST += $(live_tests) $(live_more) tests/live/doctor-inside tests/live/run-all tests/live/box.sh tests/live/figures.sh
+tests_live_owners_SOURCES = tests/live/owners.c
+tests_live_owners_LDADD = libnsched.la -lpthread
+tests_live_hot_SOURCES = tests/live/hot.c tests/numabox/mark.h
+tests_live_hot_LDADD = libnsched.la -lpthread
+EXTRA_DIST += $(live_tests) $(live_more) tests/live/doctor-inside tests/live/agree tests/live/run-all tests/live/box.sh tests/live/figures.sh
 EXTRA_DIST += tests/ranks/team.c tests/ranks/jam.c tests/ranks/pairs.c tests/ranks/abort.c tests/ranks/ends.sh
 
 check-live: all $(omp_examples) tests/plugin/test_nosyscall_core tests/tools/refuse tests/live/crossed $(live_omp)
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_tests)
-check-live-more: all $(omp_examples) tests/tools/refuse tests/live/crossed
+check-live-more: all $(omp_examples) tests/tools/refuse tests/live/crossed tests/live/owners tests/live/hot
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_more)
 .PHONY: check-live check-live-more
 

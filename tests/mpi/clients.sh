@@ -116,6 +116,31 @@ prepare()
 abyss_results() { grep -E '^[ACGT]+$' | sort; }
 client ABySS openmpi abyss /usr/lib/abyss/ABYSS-P /dev/null abyss_results -k 25 -E 0 -o contigs.fa reads.fa
 
+# ---- code_saturne, ranks of two OpenMP threads each: the quality of a bent mesh, all figures but times
+code_saturne=/usr/lib/code_saturne
+prepare()
+{
+	awk -v n=8 'BEGIN {
+		m = n + 1
+		print "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" m * m * m
+		for (k = 0; k < m; k++) for (j = 0; j < m; j++) for (i = 0; i < m; i++)
+			print 1 + i + m * (j + m * k), (i + 0.2 * sin(j)) / n, (j + 0.2 * sin(k)) / n, (k + 0.2 * sin(i)) / n
+		print "$EndNodes\n$Elements\n" n * n * n
+		for (k = 0; k < n; k++) for (j = 0; j < n; j++) for (i = 0; i < n; i++) {
+			a = 1 + i + m * (j + m * k)
+			b = a + m * m
+			print ++e, 5, 2, 1, 1, a, a + 1, a + 1 + m, a + m, b, b + 1, b + 1 + m, b + m
+		}
+		print "$EndElements"
+	}' >cube.msh
+	$code_saturne/cs_preprocess cube.msh >/dev/null
+	ln -s run_solver.log output
+}
+saturne_results() { grep '[0-9]' | grep -vE ' s\)|Date:|System:|Machine:|Memory:|User:|Directory:|Processor'; }
+OMP_NUM_THREADS=2
+client code_saturne openmpi code-saturne-bin $code_saturne/cs_solver /dev/null saturne_results --quality
+OMP_NUM_THREADS=1
+
 # ---- Python
 prepare() { :; }
 client mpi4py openmpi python3-mpi4py /usr/bin/python3 /dev/null sort "$here/objects.py"

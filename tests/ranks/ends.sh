@@ -69,5 +69,12 @@ mpirun() { mpirun.openmpi "$@"; }
 		return $status
 	}
 	compare 'mpirun is killed'
+	if [ -n "${NUMABOX-}" ]; then # nobody else's, there
+		export OMPI_MCA_btl_vader_backing_directory=/tmp
+		dd if=/dev/zero of=/dev/shm/full bs=1M 2>/dev/null
+		job() { mpirun -np 2 $under $team; }
+		compare '/dev/shm is full'
+		rm /dev/shm/full
+	fi
 }
 exit $failed

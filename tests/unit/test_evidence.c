@@ -2,6 +2,7 @@
  * exact to a page; strays change nothing; whatever comes in, the chunks of a block cover it. */
 #include <check.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,50 @@ START_TEST(caches_are_the_threads_own)
 	evidence_add(e, 1, BASE, SAMPLE_NS);
 	evidence_add(e, 2, BASE, SAMPLE_NS);
 	ck_assert_uint_eq(look(e)->leaf[0].weight[1], look(e)->leaf[0].weight[2]);
+	evidence_free(e);
+}
+END_TEST
+
+/* A loop that runs in a cache beside one that misses: however much of the time it takes, up to three quarters, the
+ * one that misses has the greater weight. */
+static const struct hot_case { uint64_t hot_bytes, cold_bytes; unsigned percent; } hot_cases[] = {
+	{ 4096, 16 * TOP, 50 }, { 32768, 16 * TOP, 75 }, { 262144, 16 * TOP, 75 }, { 262144, 4 * TOP, 50 }, { 524288, 32 * TOP, 60 },
+	{ 1048576, 64 * TOP, 50 },
+};
+
+START_TEST(hot_loop)
+{
+	const struct hot_case *c = &hot_cases[_i];
+	struct evidence *e = made(CHUNKS);
+	uint64_t seed = 1, cold = 0, hot = 0, hot_end = BASE + c->hot_bytes, cold_start = BASE + 8 * TOP;
+	for (unsigned i = 0; i < 2000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		uint64_t chance = seed >> 33;
+		bool in_hot = i * 37 % 100 < c->percent;
+		evidence_add(e, 1, in_hot ? BASE + chance * 64 % c->hot_bytes : cold_start + chance * 64 % c->cold_bytes, SAMPLE_NS);
+	}
+	for (unsigned i = 1; i < evidence_count(e); i++) {
+		const struct evidence_chunk *chunk = evidence_chunk(e, i);
+		if (chunk->pages) *((uint64_t)chunk->page << EVIDENCE_PAGE_SHIFT < hot_end ? &hot : &cold) += chunk->recent;
+	}
+	ck_assert_msg(cold > hot, "%" PRIu64 " of the loop that misses, %" PRIu64 " of the one in %" PRIu64 " KiB", cold, hot, c->hot_bytes / 1024);
+	evidence_free(e);
+}
+END_TEST
+
+/* Where all of a thread's memory is alike, all of it counts whole, however little or much it is. */
+START_TEST(nothing_hot)
+{
+	uint64_t bytes = (uint64_t)65536 << 2 * _i, seed = 1, whole = 0, passes = 0;
+	struct evidence *e = made(CHUNKS);
+	for (unsigned i = 0; i < 2000; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		passes += 160 * 1024 + 64;   /* a sweep: what lies between two samples */
+		evidence_add(e, 1, BASE + (_i % 2 ? passes % bytes : (seed >> 33) * 64 % bytes), SAMPLE_NS);
+	}
+	for (unsigned i = 1; i < evidence_count(e); i++)
+		if (evidence_chunk(e, i)->pages) whole += evidence_chunk(e, i)->recent;
+	ck_assert_msg(whole > (bytes <= 262144 ? 14000 : 30000), "%" PRIu64 " of 32000 ticks, %" PRIu64 " KiB", whole, bytes / 1024);
 	evidence_free(e);
 }
 END_TEST
@@ -603,6 +648,8 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, small_weights);
 	tcase_add_test(tcase, cached_lines);
 	tcase_add_test(tcase, caches_are_the_threads_own);
+	tcase_add_loop_test(tcase, hot_loop, 0, sizeof hot_cases / sizeof hot_cases[0]);
+	tcase_add_loop_test(tcase, nothing_hot, 0, 6);
 	made_loop(tcase, apart, apart_cases);
 	tcase_add_test(tcase, borders_come_nearer);
 	tcase_add_test(tcase, sweep);

@@ -83,6 +83,7 @@ static size_t compare(struct tally *tally, const uint8_t *code, size_t bytes, ui
 static void start(struct tally *tally)
 {
 	memset(tally, 0, sizeof(*tally));
+	ck_assert(capstone_load());
 	ck_assert_int_eq(cs_open(CS_ARCH_X86, CS_MODE_64, &tally->handle), CS_ERR_OK);
 	ck_assert_int_eq(cs_option(tally->handle, CS_OPT_DETAIL, CS_OPT_ON), CS_ERR_OK);
 	tally->insn = cs_malloc(tally->handle);

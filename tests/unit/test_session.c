@@ -37,7 +37,7 @@ START_TEST(converges)
 	ck_assert_msg(s->hands.moved - moved <= all / 50, "%llu pages moved later", (unsigned long long)(s->hands.moved - moved));
 	ck_assert_uint_ge(scene_all_local(s), local);
 	ck_assert_uint_eq(s->session.totals.moved_pages, s->hands.moved);
-	if (!c->hints) ck_assert_uint_ge(history_local_now(&s->session.history), 950);
+	if (!c->hints) ck_assert_uint_ge(history_local_last(&s->session.history), 950); /* of the last tenth: a step alone sees few now */
 	scene_end(s);
 }
 END_TEST

@@ -18,6 +18,8 @@ static const char whole[] = MACHINE COSTS
 	"thread 3 on 0\n"
 	"thread 4 on - load 0.5 bound fixed moved 12 # a remark\n"
 	"\n"
+	"talk 3 with 4:0.002\n"
+	"talk 4 with 3:0.002\n"
 	"chunk 0x1000 pages 512 on 0:0.75 1:0.25 by 3:0.001 4:1e-05 fixed moved 0\n"
 	"chunk 4608 pages 1\n";
 
@@ -43,6 +45,10 @@ START_TEST(fields)
 	ck_assert_int_eq(s.thread[1].node, -1);
 	ck_assert(s.thread[1].load == 0.5f && s.thread[1].bound && s.thread[1].fixed);
 	ck_assert_uint_eq(s.thread[1].moved_ms_ago, 12);
+	ck_assert_uint_eq(s.n_talks, 2);
+	ck_assert_uint_eq(s.thread[1].n_talks, 1);
+	ck_assert_uint_eq(s.talk[s.thread[1].first_talk].other, 0);
+	ck_assert(s.talk[1].rate == 0.002f);
 	ck_assert_uint_eq(s.n_chunks, 2);
 	ck_assert_uint_eq(s.chunk[0].page, 0x1000);
 	ck_assert_uint_eq(s.chunk[0].n_uses, 2);
@@ -74,6 +80,13 @@ static void same(const struct situation *a, const struct situation *b)
 		ck_assert(x->number == y->number && x->node == y->node && x->bound == y->bound && x->fixed == y->fixed);
 		ck_assert(x->load == y->load && x->moved_ms_ago == y->moved_ms_ago);
 	}
+	ck_assert_uint_eq(a->n_talks, b->n_talks);
+	for (unsigned t = 0; t < a->n_threads; t++) {
+		const struct situation_thread *x = &a->thread[t], *y = &b->thread[t];
+		ck_assert(x->n_talks == y->n_talks && (!x->n_talks || x->first_talk == y->first_talk));
+	}
+	for (unsigned k = 0; k < a->n_talks; k++)
+		ck_assert(a->talk[k].other == b->talk[k].other && a->talk[k].rate == b->talk[k].rate);
 	for (unsigned c = 0; c < a->n_chunks; c++) {
 		const struct situation_chunk *x = &a->chunk[c], *y = &b->chunk[c];
 		ck_assert(x->page == y->page && x->pages == y->pages && x->first_use == y->first_use && x->n_uses == y->n_uses);
@@ -85,6 +98,18 @@ static void same(const struct situation *a, const struct situation *b)
 		ck_assert(a->use[u].thread == b->use[u].thread && a->use[u].rate == b->use[u].rate);
 }
 
+/* One thread in three talks, to one or two others. */
+static void add_talks(struct situation *s, struct dice *dice)
+{
+	for (unsigned t = 0; s->n_threads > 2 && t < s->n_threads; t += 1 + dice_below(dice, 5)) {
+		unsigned others = 1 + dice_below(dice, 2);
+		for (unsigned k = 1; k <= others; k++) {
+			struct situation_talk *talk = situation_add_talk(s, t);
+			*talk = (struct situation_talk){ .other = (t + k) % s->n_threads, .rate = dice_part(dice) };
+		}
+	}
+}
+
 START_TEST(round_trip)
 {
 	struct dice dice = { (uint64_t)_i };
@@ -94,6 +119,7 @@ START_TEST(round_trip)
 	char *text = malloc(TEXT), *second = malloc(TEXT);
 	made_random_machine(&m, &dice);
 	made_random_situation(&s, &m, &dice);
+	add_talks(&s, &dice);
 	size_t bytes = snapshot_print(&s, text, TEXT);
 	ck_assert_uint_lt(bytes, TEXT);
 	ck_assert_uint_eq(bytes, strlen(text));
@@ -220,12 +246,22 @@ static const struct refusal refusals[] = {
 	{ MACHINE "page_move_ns 1\n", "line 6, \"page_move_ns\": age_ns should begin this line" },
 	{ MACHINE "age_ns -1\n", "line 6, \"-1\": a number from 0 to 18446744073709551615 should be here" },
 	{ MACHINE "age_ns 18446744073709551616\n", "line 6, \"18446744073709551616\": a number from 0 to 18446744073709551615 should be here" },
-	{ MACHINE COSTS "tread 0 on 0\n", "line 9, \"tread\": thread or chunk should begin this line" },
+	{ MACHINE COSTS "tread 0 on 0\n", "line 9, \"tread\": thread, talk or chunk should begin this line" },
 	{ MACHINE COSTS "thread 0 on 2\n", "line 9, \"2\": a number from 0 to 1 should be here" },
 	{ MACHINE COSTS "thread 0 on 0 fixed bound\n", "line 9, \"bound\": too much, or not in its place" },
 	{ MACHINE COSTS "thread 0 on 0 load -1\n", "line 9, \"-1\": a number, 0 or more, should be here" },
 	{ MACHINE COSTS "thread 1 on 0\nthread 1 on 0\n", "line 10, \"1\": threads come by ascending number" },
 	{ MACHINE COSTS "thread 65535 on 0\n", "line 9, \"65535\": a number from 0 to 65534 should be here" },
+#define PAIR "thread 0 on 0\nthread 1 on 1\n"
+	{ MACHINE COSTS PAIR "talk 2 with 1:1\n", "line 11, \"2\": there is no such thread above" },
+	{ MACHINE COSTS PAIR "talk 0 with 0:1\n", "line 11, \"0:1\": another thread above should be here" },
+	{ MACHINE COSTS PAIR "talk 0 with 2:1\n", "line 11, \"2:1\": another thread above should be here" },
+	{ MACHINE COSTS PAIR "talk 0 with 1\n", "line 11, \"1\": NUMBER:PART should be here" },
+	{ MACHINE COSTS PAIR "talk 0 by 1:1\n", "line 11, \"by\": with should be here" },
+	{ MACHINE COSTS PAIR "talk 0 with 1:1\ntalk 0 with 1:1\n", "line 12, \"0\": each thread talks in one line, by ascending number" },
+	{ MACHINE COSTS PAIR "talk 1 with 0:1\ntalk 0 with 1:1\n", "line 12, \"0\": each thread talks in one line, by ascending number" },
+	{ MACHINE COSTS PAIR "talk 0 with 1:1\nthread 2 on 0\n", "line 12, \"thread\": talk or chunk should begin this line" },
+	{ MACHINE COSTS PAIR "chunk 1 pages 2\ntalk 0 with 1:1\n", "line 12, \"talk\": chunk should begin this line" },
 	{ MACHINE COSTS "chunk 1 pages 0\n", "line 9, \"0\": a chunk has a page or more, below 2 to the 52nd" },
 	{ MACHINE COSTS "chunk 0xfffffffffffff pages 2\n", "line 9, \"2\": a chunk has a page or more, below 2 to the 52nd" },
 	{ MACHINE COSTS "chunk 1 pages 2\nchunk 2 pages 1\n", "line 10, \"2\": chunks come by ascending page, and none overlaps" },

@@ -56,7 +56,7 @@ static void add_memory(unsigned i, unsigned thread, int node, unsigned pages, fl
 static void decide(void)
 {
 	for (unsigned i = 0; i < members; i++) ck_assert(slot_view_valid(&view[i], slot_view_bytes(&view[i])));
-	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &plan), 0);
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), NULL, 0, &plan), 0);
 	ck_assert(slot_plan_valid(&plan, slot_plan_bytes(&plan)));
 }
 
@@ -72,6 +72,14 @@ static unsigned threads_ordered_to(int node)
 	unsigned n = 0;
 	for (unsigned k = 0; k < plan.n_orders; k++) n += plan.order[k].node_os == node;
 	return n;
+}
+
+static void talks(unsigned a, unsigned b, uint64_t bytes)
+{
+	member[a].row = &row[a];
+	row[a].rank = a;
+	row[a].ranks = MOST;
+	row[a].peer[row[a].n_peers++] = (struct slot_peer){ .rank = b, .messages = bytes / 65536, .bytes = bytes };
 }
 
 /* What numactl --preferred=0 makes of four processes: each gets a node for itself. */
@@ -108,6 +116,63 @@ START_TEST(what_stands_stays)
 }
 END_TEST
 
+/* Each has a node, but half of its memory lies on another's, and copying is dear: threads could change places and save that. They don't,
+ * or the next plan would bring them back. */
+START_TEST(processes_are_not_torn)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		add_member();
+		view[i].page_move_ns = 300000;
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, (int)i);
+			view[i].thread[t].bound = _i == 1;
+			add_memory(i, t, (int)(t ? i ^ 1 : i), 100, 0.005f);
+		}
+	}
+	decide();
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned t = 0; t < 2; t++) ck_assert_int_eq(ordered(i, t), (int)i);
+}
+END_TEST
+
+/* Orders that have just been given are not given otherwise, though nobody has followed them yet; after a while what is counts. */
+START_TEST(orders_are_believed)
+{
+	static struct slot_plan last;
+	for (unsigned i = 0; i < 2; i++) {
+		add_member();
+		add_thread(i, (int)i);
+	}
+	talks(0, 1, 20ull << 30);
+	talks(1, 0, 20ull << 30);
+	last = (struct slot_plan){ .n_orders = 2, .order = { { .slot = 10, .tid = 100, .node_os = 2, .since_ms = 500 },
+	                                                     { .slot = 11, .tid = 200, .node_os = 2, .since_ms = 500 } } };
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &last, 1000, &plan), 0);
+	ck_assert_int_eq(ordered(0, 0), 2);
+	ck_assert_int_eq(ordered(1, 0), 2);
+	ck_assert_uint_eq(plan.order[0].since_ms, 500);
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &last, 20000, &plan), 0);
+	ck_assert_int_ne(ordered(0, 0), 2);
+	ck_assert_int_ne(ordered(1, 0), 2);
+}
+END_TEST
+
+/* Two whole processes on one node, and others free: one of them goes. */
+START_TEST(nobody_queues_for_being_whole)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		add_member();
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, 1);
+			view[i].thread[t].bound = 1;
+			add_memory(i, t, 1, 100, 0.005f);
+		}
+	}
+	decide();
+	ck_assert_uint_eq(threads_ordered_to(1), 2);
+}
+END_TEST
+
 /* Two processes that were each bound over two nodes, by themselves, are sorted out. */
 START_TEST(torn_processes_are_joined)
 {
@@ -140,14 +205,6 @@ START_TEST(good_places_are_not_given_up)
 }
 END_TEST
 
-static void talks(unsigned a, unsigned b, uint64_t bytes)
-{
-	member[a].row = &row[a];
-	row[a].rank = a;
-	row[a].ranks = MOST;
-	row[a].peer[row[a].n_peers++] = (struct slot_peer){ .rank = b, .messages = bytes / 65536, .bytes = bytes };
-}
-
 /* Eight ranks of one thread in pairs whose partners are on different nodes: each pair gets a node. */
 START_TEST(those_who_talk_are_together)
 {
@@ -170,6 +227,28 @@ START_TEST(those_who_talk_are_together)
 		int there = ordered(b, 0) < 0 ? (int)(b % 4) : ordered(b, 0);
 		ck_assert_msg(here == there, "rank %u on %d, rank %u on %d", a, here, b, there);
 	}
+}
+END_TEST
+
+/* The same for ranks of several threads, which go as they are: nodes of four CPUs have room for two of them. */
+START_TEST(teams_who_talk_are_together)
+{
+	machine_free(&machine);
+	made_machine(&machine, 4, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		add_member();
+		for (unsigned t = 0; t < 2; t++) {
+			add_thread(i, (int)i);
+			view[i].thread[t].bound = 1;
+			add_memory(i, t, (int)i, 64, 0.0005f);
+		}
+	}
+	for (unsigned a = 0; a < 4; a++) talks(a, 3 - a, 20ull << 30);
+	decide();
+	for (unsigned i = 0; i < 4; i++) ck_assert_int_eq(ordered(i, 0), ordered(i, 1));
+	ck_assert_int_eq(ordered(0, 0), ordered(3, 0));
+	ck_assert_int_eq(ordered(1, 0), ordered(2, 0));
+	ck_assert_int_ne(ordered(0, 0), ordered(1, 0));
 }
 END_TEST
 
@@ -266,7 +345,7 @@ START_TEST(scribbled)
 		}
 		if (slot_view_valid(&view[0], bytes)) {
 			taken++;
-			made_hold(team_decide(&machine, member, members, policy_find("joint"), &plan) == 0);
+			made_hold(team_decide(&machine, member, members, policy_find("joint"), NULL, 0, &plan) == 0);
 			made_hold(slot_plan_valid(&plan, slot_plan_bytes(&plan)));
 		}
 		view[0] = whole;
@@ -281,9 +360,13 @@ static void add(TCase *tcase)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, each_process_has_a_node);
 	tcase_add_test(tcase, what_stands_stays);
+	tcase_add_loop_test(tcase, processes_are_not_torn, 0, 2);
+	tcase_add_test(tcase, orders_are_believed);
+	tcase_add_test(tcase, nobody_queues_for_being_whole);
 	tcase_add_test(tcase, torn_processes_are_joined);
 	tcase_add_test(tcase, good_places_are_not_given_up);
 	tcase_add_loop_test(tcase, those_who_talk_are_together, 0, 3);
+	tcase_add_test(tcase, teams_who_talk_are_together);
 	tcase_add_test(tcase, others_are_in_the_way);
 	tcase_add_test(tcase, nothing_known);
 	tcase_add_test(tcase, condensed);

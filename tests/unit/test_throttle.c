@@ -7,7 +7,10 @@
 #include "made.h"
 #include "scene.h"
 
-enum { WANTED_NS = 4000000 };   /* 250 Hz, the default */
+enum {
+	WANTED_NS = 4000000,        /* 250 Hz, the default... */
+	CALM_NS = 8 * WANTED_NS,    /* ...and where nothing changes, as in these cases, for long */
+};
 
 /* Threads beyond the scene's four, all of which touch one range. */
 static struct scene *with_threads(unsigned threads, uint64_t access_ns)
@@ -45,7 +48,7 @@ static void steps_in_time(struct scene *s, unsigned steps)
 /* By threads and by what taking a sample in costs: what is spent in the long run, and the rate. */
 static const struct price_case { unsigned threads; uint64_t access_ns; bool slower; } price_cases[] = {
 	{ 4, 2000, false },
-	{ 4, 100000, true },          /* an emulated machine */
+	{ 4, 400000, true },          /* an emulated machine */
 	{ 64, 2000, false },
 	{ 64, 60000, true },
 	{ 1024, 2000, true },         /* each has its CPU, which earns its samples; but a step takes in only so many */
@@ -65,7 +68,7 @@ START_TEST(costs_are_kept)
 	bool paid = session_credit_ns(&s->session) >= 0 || permille <= 10.5;
 	ck_assert_msg(paid, "%.1f permille, credit %lld", permille, (long long)session_credit_ns(&s->session));
 	ck_assert_uint_gt(s->session.totals.samples, samples);           /* and it still sees */
-	ck_assert_msg((s->session.period_ns > WANTED_NS) == p->slower, "a sample every %.1f ms", (double)s->session.period_ns / 1e6);
+	ck_assert_msg((s->session.period_ns > CALM_NS) == p->slower, "a sample every %.1f ms", (double)s->session.period_ns / 1e6);
 	scene_end(s);
 }
 END_TEST
@@ -96,8 +99,39 @@ START_TEST(up_again)
 	ck_assert_uint_eq(fake_source.period_ns, s->session.period_ns);
 	fake_source.access_ns = 500;
 	scene_steps(s, 400);
-	ck_assert_uint_eq(s->session.period_ns, WANTED_NS);
-	ck_assert_uint_eq(fake_source.period_ns, WANTED_NS);
+	ck_assert_uint_le(s->session.period_ns, CALM_NS);
+	ck_assert_uint_ge(s->session.period_ns, CALM_NS / 13 * 10);      /* small changes are not made */
+	ck_assert_uint_eq(fake_source.period_ns, s->session.period_ns);
+	scene_end(s);
+}
+END_TEST
+
+/* Looked at often until nothing has changed for a while, then at an eighth of the rate; a new thread, or one that uses other
+ * memory, and it is often again. */
+START_TEST(calm)
+{
+	struct scene *s = scene_made(2, 2, 4, 256);
+	struct cpu_mask all = *fake_hands_mask(&s->hands, SCENE_TID);
+	uint64_t interval = s->config.interval_ms;
+	ck_assert_int_eq(scene_begin(s, true), 0);
+	scene_feed(s);
+	for (unsigned i = 0; i < 100 && scene_all_local(s) < s->threads * s->slice; i++) {
+		ck_assert_uint_eq(session_wait_ms(&s->session), interval);
+		scene_steps(s, 1);
+	}
+	scene_steps(s, 60);
+	ck_assert_uint_eq(session_wait_ms(&s->session), 8 * interval);
+	scene_steps(s, 60);
+	ck_assert_uint_eq(session_wait_ms(&s->session), 8 * interval);
+	if (_i == 0) {
+		fake_hands_thread(&s->hands, SCENE_TID + 4, &all);
+		ck_assert_ptr_nonnull(registry_add(&s->registry, SCENE_TID + 4, true));
+		scene_steps(s, 1);
+	} else {
+		for (unsigned t = 0; t < 4; t++) fake_source_feed(t, SCENE_ADDR + ((uint64_t)(3 - t) * s->slice << 12), (uint64_t)s->slice << 12);
+		for (unsigned i = 0; i < 30 && session_wait_ms(&s->session) > interval; i++) scene_steps(s, 1);
+	}
+	ck_assert_uint_eq(session_wait_ms(&s->session), interval);
 	scene_end(s);
 }
 END_TEST
@@ -202,6 +236,7 @@ static void add(TCase *tcase)
 	made_loop(tcase, costs_are_kept, price_cases);
 	tcase_add_test(tcase, many_threads_few_samples);
 	tcase_add_test(tcase, up_again);
+	tcase_add_loop_test(tcase, calm, 0, 2);
 	tcase_add_loop_test(tcase, flood, 0, 2);
 	tcase_add_test(tcase, signals_are_counted);
 	tcase_add_loop_test(tcase, no_room, 0, 3);

@@ -5,8 +5,12 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "made.h"
+#include "sys/measured.h"
 #include "sys/topo.h"
 
 static const struct shape { const char *description; unsigned nodes, cpus, cores, l3; } shapes[] = {
@@ -90,6 +94,40 @@ static bool within(const struct machine *m, const struct cpu_mask *mask)
 	return true;
 }
 
+/* What `nsched doctor --measure` has written of this machine counts; what is of another one, or not of all nodes, does not. */
+START_TEST(measured_before)
+{
+	struct measured measured;
+	struct machine claimed, m;
+	char folder[] = "/tmp/nsched-topo.XXXXXX", path[512];
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(setenv("XDG_CACHE_HOME", folder, 1), 0);
+	ck_assert_int_eq(measured_identify(&measured, ""), 0);
+	ck_assert_int_eq(measured_path(measured.identity, path, sizeof path), 0);
+	*strrchr(path, '/') = 0;
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(topo_load(&claimed, NULL), 0);
+	for (int of_all = 1; of_all >= 0; of_all--) {
+		for (unsigned i = 0; i < measured.n_nodes; i++)
+			for (unsigned k = 0; k < measured.n_nodes; k++) measured.latency_ns[i][k] = of_all || i || k ? 123 : 0;
+		measured_path(measured.identity, path, sizeof path);
+		FILE *file = fopen(path, "w");
+		ck_assert_ptr_nonnull(file);
+		measured_write(&measured, file);
+		fclose(file);
+		ck_assert_int_eq(topo_load(&m, NULL), 0);
+		ck_assert(fabsf(m.latency_ns[0][0] - (of_all ? 123 : claimed.latency_ns[0][0])) < 0.01f);
+		ck_assert(fabsf(m.node[0].lines_per_ns * m.latency_ns[0][0] / (claimed.node[0].lines_per_ns * claimed.latency_ns[0][0]) - 1) < 0.001f);
+		machine_free(&m);
+		unlink(path);
+	}
+	machine_free(&claimed);
+	*strrchr(path, '/') = 0;
+	rmdir(path);
+	rmdir(folder);
+}
+END_TEST
+
 START_TEST(this_machine)
 {
 	struct machine m;
@@ -119,6 +157,7 @@ static void add(TCase *tcase)
 	made_loop(tcase, synthetic, shapes);
 	made_loop(tcase, refused, refusals);
 	tcase_add_test(tcase, xml);
+	tcase_add_test(tcase, measured_before);
 	tcase_add_test(tcase, this_machine);
 }
 

@@ -1,0 +1,88 @@
+#include "session.h"
+
+/* How often to look, and how much that may cost. Often while things change; seldom, and with fewer samples, once nothing has
+ * changed for a while: then what is known is enough, and each look is the program's time. The kernel's NUMA balancing slows its
+ * scanning in the same way where faults are local (update_task_scan_period). */
+
+/* What watching may take before the program has run long enough to have earned it: most is learned at
+ * the start, and two seconds are never reached where a sample costs the two microseconds that it does on a
+ * real machine; an emulated one is a hundred times slower. */
+#define START_CREDIT_NS 2000000000
+
+enum {
+	WAIT_MOST_MS = 2000,      /* so that a change is seen within three seconds however dear steps are */
+	CALM_NS = 500000000,      /* nothing changed for so long: half as often; twice as long: a quarter... */
+	CALM_MOST = 3,            /* ...and an eighth at the least: 0.8 s, at the default */
+	FEW_PAGES = 64,           /* moves of less than one in so many of the pages that are used are tidying, no change */
+	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */
+};
+#define SHARE_FELL 0.1f           /* of a step, below what it was lately: more than so few probes do by chance */
+#define SHARE_RATE 0.25f          /* weight of a new step in what it was lately */
+
+uint64_t session_program_cpu_ns(const struct session *s)
+{
+	return s->clock->process_cpu_ns(s->clock_state) - s->start_cpu_ns;
+}
+
+int64_t session_credit_ns(const struct session *s)
+{
+	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
+	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns + s->totals.sampled_ns - s->totals.moving_cpu_ns);
+}
+
+unsigned session_calm(const struct session *s)
+{
+	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / CALM_NS;
+	unsigned calm = 0;
+	while (calm < CALM_MOST && quiet >> calm) calm++;
+	return calm;
+}
+
+/* In debt, the program's CPU time of a while has to be earned first. */
+uint64_t session_wait_ms(const struct session *s)
+{
+	int64_t credit = session_credit_ns(s);
+	uint64_t interval = s->config.interval_ms, wait = interval << session_calm(s), run_ns = s->last_ns - s->start_ns;
+	if (wait > WAIT_MOST_MS) wait = interval > WAIT_MOST_MS ? interval : WAIT_MOST_MS;
+	if (run_ns) {
+		double earned_per_ns = (double)session_program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
+		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
+		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 4 ? 2 * (double)s->fixed_ns : 0;
+		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
+		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
+	}
+	return wait;
+}
+
+static unsigned count_live(const struct session *s)
+{
+	unsigned live = 0;
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
+	return live;
+}
+
+static uint64_t pages_used(const struct session *s)
+{
+	uint64_t pages = 0;
+	for (unsigned i = 0; i < s->n_leaves; i++) pages += s->leaf[i].pages;
+	return pages;
+}
+
+/* Is much less local than it was? */
+static bool share_fell(struct session *s)
+{
+	float was = s->pace.local;
+	if (s->n_probes < PROBES_LEAST || s->local < 0) return false;
+	s->pace.local = was > 0 ? was + SHARE_RATE * (s->local - was) : s->local;
+	return s->local < was - SHARE_FELL;
+}
+
+void session_pace(struct session *s, const struct session_totals *before)
+{
+	unsigned live = count_live(s);
+	bool moved = s->totals.thread_moves != before->thread_moves || (s->totals.moved_pages - before->moved_pages) * FEW_PAGES > pages_used(s);
+	bool held = s->totals.held.budget != before->held.budget;     /* there is more to be moved */
+	bool fell = share_fell(s);
+	if (moved || held || fell || live != s->pace.live) s->pace.changed_ns = s->last_ns;
+	s->pace.live = live;
+}
