@@ -1,7 +1,8 @@
 /* The player: makes a session of a record (record.h) and has it take its steps again, given just what it was given then.
  *
  *   file.c        the file, unpacked
- *   player.c      life, what a session begins with, and the witness that puts in what was noted
+ *   player.c      life, and the witness that puts in what was noted
+ *   player_start.c  what a session begins with
  *   player_ops.c  clock, hands, sources, counters and eyes that answer from the record
  *   whatif.c      another policy beside it, on the same evidence
  *
@@ -76,6 +77,9 @@ int player_step(struct player *player);
 void player_close(struct player *player);
 
 /* ---- between its files ------------------------------------------------------------------------------------------- */
+
+/* Reads what the session begins with, into the setup and the player. 0, -EINVAL, -ENOMEM: then the setup has no machine. */
+int player_start(struct player *player, struct session_setup *setup);
 
 /* Takes the event that has to be next; false, and in->error, where it is another one. */
 bool player_expect(struct player *player, enum record_event event);
