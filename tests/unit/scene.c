@@ -48,7 +48,7 @@ static void start_record(struct scene *s, struct session_setup *setup)
 	static unsigned number;
 	static char name[512];
 	const char *folder = getenv("SCENE_RECORDS");
-	if (folder && !s->record) {
+	if (folder && !s->record && !s->unrecorded) {
 		snprintf(name, sizeof name, "%s/%ld-%u.nsr", folder, (long)getpid(), number++);
 		s->record = name;
 	}

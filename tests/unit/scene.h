@@ -26,6 +26,7 @@ struct scene {
 	const struct source_ops *const *sources; /* NULL: fake_source_ops */
 	const struct counter_ops *counters;  /* NULL: none */
 	const char *record;                  /* NULL, or the file that it is recorded in */
+	bool unrecorded;                     /* what the test writes into the session, a record would not know */
 	struct recorder recorder;
 	unsigned nodes, cpus, threads, slice; /* slice: pages of each thread */
 };

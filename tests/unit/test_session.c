@@ -50,6 +50,7 @@ START_TEST(only_faults)
 	bool balances = _i;
 	struct scene *s = scene_made(2, 2, 4, 512);
 	fake_source.faults = true;
+	s->unrecorded = true;
 	ck_assert_int_eq(scene_begin(s, true), 0);
 	s->session.kernel.balances = balances;
 	scene_feed(s);
