@@ -96,7 +96,7 @@ static unsigned place_of(const struct recorded_source *s)
 /* The session may start a source, and be told why not, before it has a state. */
 static int source_start(const struct source_setup *setup, void **state, char why[SOURCE_WHY])
 {
-	struct recorded_source *s = (struct recorded_source *)((char *)(uintptr_t)setup->self - offsetof(struct recorded_source, ops));
+	struct recorded_source *s = (struct recorded_source *)(void *)((char *)(uintptr_t)setup->self - offsetof(struct recorded_source, ops));
 	struct source_setup inner = *setup;
 	inner.self = s->inner;
 	int ret = s->inner->start(&inner, &s->state, why);

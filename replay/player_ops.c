@@ -105,7 +105,7 @@ static bool expect_of(struct player_source *s, enum record_event event)
 
 static int source_start(const struct source_setup *setup, void **state, char why[SOURCE_WHY])
 {
-	struct player_source *s = (struct player_source *)((char *)(uintptr_t)setup->self - offsetof(struct player_source, ops));
+	struct player_source *s = (struct player_source *)(void *)((char *)(uintptr_t)setup->self - offsetof(struct player_source, ops));
 	*state = s;
 	if (!expect_of(s, RECORD_SOURCE_START)) return -EIO;
 	int ret = (int)tape_get_signed(s->player->in);
