@@ -173,7 +173,7 @@ START_TEST(reasons_are_counted)
 
 		ck_assert_uint_eq(operand_resolve(decoder, &regs, addrs, 1), 0);
 		operand_counts(decoder, &counts);
-		ck_assert_msg(*(const uint64_t *)((const char *)&counts + reasons[i].counter) == 1, "reason %u", i);
+		ck_assert_msg(*(const uint64_t *)(const void *)((const char *)&counts + reasons[i].counter) == 1, "reason %u", i);
 		operand_close(decoder);
 	}
 }
