@@ -42,7 +42,7 @@ core_pure = \
 	libnsched/pure/balance.c libnsched/pure/balance.h \
 	libnsched/pure/homes.c libnsched/pure/homes.h \
 	libnsched/pure/touch.c libnsched/pure/touch.h \
-	libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_talks.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
+	libnsched/pure/joint.c libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_talks.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
 	libnsched/pure/counted.c libnsched/pure/counted.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/policy_simple.c libnsched/pure/policy_pool.c \

@@ -1,5 +1,6 @@
 /* The parts of joint's search. policy_joint.c says what it does as a whole.
  *
+ *   joint.c           what may move, and what a placement costs
  *   joint_threads.c   threads on nodes, for memory as it lies
  *   joint_memory.c    chunks on nodes, for threads as they run
  *   joint_talks.c     threads that talk to each other, drawn together
@@ -55,6 +56,9 @@ double joint_total(const struct joint *joint);
 
 /* What copying the rest of a chunk to a node takes of each second. */
 float joint_copy(const struct joint *joint, unsigned chunk, unsigned node);
+
+/* Threads that share cores. */
+unsigned joint_sharing(const unsigned *cores, const unsigned *threads_on, unsigned nodes);
 
 /* By how many more threads share cores if one goes from one node (-1: from nowhere) to another: -1, 0 or 1. */
 int joint_more_sharing(const struct joint *joint, const unsigned *threads_on, int from, unsigned to);

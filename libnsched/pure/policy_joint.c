@@ -32,47 +32,6 @@ enum { ROUNDS = 4 };  /* turns of the search; it has come to rest after two or t
 /* What is within this much of all memory local and no node overloaded is not searched for better. */
 #define NEARLY_IDEAL 1.02
 
-bool joint_may_thread(const struct joint *j, unsigned t)
-{
-	return j->rules->threads && !j->s->thread[t].fixed && j->e.thread_node[t] >= 0;
-}
-
-bool joint_may_chunk(const struct joint *j, unsigned c)
-{
-	return j->rules->pages && !j->s->chunk[c].fixed;
-}
-
-float joint_copy(const struct joint *j, unsigned chunk, unsigned node)
-{
-	return (1 - estimate_share(j->before, chunk, node)) * (float)j->s->chunk[chunk].pages * j->s->page_move_ns * j->per_s;
-}
-
-int joint_more_sharing(const struct joint *j, const unsigned *threads_on, int from, unsigned to)
-{
-	return (threads_on[to] >= j->cores[to]) - (from >= 0 && threads_on[from] > j->cores[from]);
-}
-
-static unsigned count_sharing(const unsigned *cores, const unsigned *threads_on, unsigned nodes)
-{
-	unsigned sharing = 0;
-	for (unsigned n = 0; n < nodes; n++)
-		if (threads_on[n] > cores[n]) sharing += threads_on[n] - cores[n];
-	return sharing;
-}
-
-double joint_total(const struct joint *j)
-{
-	double sum = estimate_cost(&j->e);
-	sum += (double)JOINT_CORE_SHARED * count_sharing(j->cores, j->e.threads_on, j->s->machine->n_nodes);
-	for (unsigned t = 0; t < j->s->n_threads; t++)
-		if (j->e.thread_node[t] != j->before->thread_node[t]) sum += (double)j->thread_price[t];
-	for (unsigned c = 0; c < j->s->n_chunks; c++) {
-		float copy = j->e.chunk_node[c] < 0 ? 0 : joint_copy(j, c, (unsigned)j->e.chunk_node[c]);
-		if (copy > 0) sum += (double)(copy + j->chunk_price[c]);
-	}
-	return sum;
-}
-
 /* ---- the search --------------------------------------------------------------------------------------- */
 
 static int search(struct joint *j)
@@ -233,7 +192,7 @@ static int cost(const struct estimate *placement, struct policy_cost *cost)
 {
 	struct load load;
 	load_of(&load, placement->situation, placement->thread_node);
-	unsigned sharing = count_sharing(load.cores, load.running, load.machine->n_nodes);
+	unsigned sharing = joint_sharing(load.cores, load.running, load.machine->n_nodes);
 	*cost = (struct policy_cost){ count_crowd(&load), estimate_cost(placement) + (double)JOINT_CORE_SHARED * sharing };
 	return 0;
 }

@@ -22,7 +22,7 @@ static uint32_t word_of(const uint8_t *code)
 /* A signed field of the encoding that counts instructions, in bytes. */
 static int32_t offset_of(uint32_t word, unsigned from, unsigned bits)
 {
-	return (int32_t)(word << (32 - from - bits)) >> (32 - bits) << 2;
+	return ((int32_t)(word << (32 - from - bits)) >> (32 - bits)) * 4;
 }
 
 static const struct {

@@ -3,7 +3,7 @@
 # something belongs into the former. `make check` plays the corpora with a small changer of bytes in libFuzzer's place.
 fuzz_targets = workload machine snapshot record
 EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/fuzz_main.c tests/fuzz/fuzz_workload.c tests/fuzz/fuzz_machine.c tests/fuzz/fuzz_snapshot.c \
-	tests/fuzz/fuzz_record.c tests/fuzz/corpus tests/fuzz/corpora
+	tests/fuzz/fuzz_record.c tests/fuzz/corpus tests/fuzz/corpora tests/fuzz/hwloc.supp
 FUZZ_SECONDS = 60
 
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/sim -I$(top_srcdir)/replay

@@ -276,7 +276,8 @@ START_TEST(faults_tell_first_touch)
 	for (unsigned i = 0; i < 500; i++)
 		array[i * PAGE] = 1;
 	ck_assert_int_ge(source_faults.poll(state, &sink, 1000), 500);
-	ck_assert_uint_ge(seen.kind[ACCESS_FIRST_TOUCH], 400); /* a few may fall together */
+	/* a few may fall together; a sanitizer's own pages take half of the ring */
+	ck_assert_uint_ge(seen.kind[ACCESS_FIRST_TOUCH], instrumented ? 150 : 400);
 	ck_assert_int_eq(madvise(array, BYTES, MADV_DONTNEED), 0);
 	seen.kind[ACCESS_FIRST_TOUCH] = 0;
 	for (unsigned i = 0; i < 500; i++)
