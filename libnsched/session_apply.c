@@ -4,7 +4,7 @@
 
 enum {
 	BATCH = 512,              /* pages asked for and moved at a time: a huge page */
-	APPLY_NS = 1000000000,    /* a step moves for so long at the most: then what was seen is old, and the rest is planned anew */
+	APPLY_NS = 400000000,     /* a step moves for so long at the most: then what was seen is old, and the rest is planned anew */
 	REFUSALS = 3,             /* of the call as such, in a row: then it is not tried any more */
 	LEARN_PAGES = 16,         /* pages that a batch has to move before its time says something */
 	FIXED_PERMILLE = 500,     /* a chunk of which more than this refuses for good is left alone from then on */
