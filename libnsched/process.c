@@ -101,10 +101,10 @@ static void find_allowed(struct cpu_mask *allowed)
 	if (runtime_binds && cpulist_count(allowed) == 1 && topo_cpuset(allowed)) actuator_linux.get_mask(NULL, 0, allowed);
 }
 
-/* Are operands of samples likely to be decoded? */
-static bool choose_clock(const struct nsched_config *config)
+/* Does the configuration want, or allow, samples that are taken so? */
+static bool takes(const struct nsched_config *config, int sampler)
 {
-	return config->sample_hz && config->sampler != SAMPLER_HARDWARE;
+	return config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == sampler);
 }
 
 static void make(const struct nsched_config *config)
@@ -123,7 +123,7 @@ static void make(const struct nsched_config *config)
 	one.idle = !process_worthwhile(&one.idle_reason);
 	if (!one.idle) {
 		topo_prepare();
-		if (!launch_is_rank() && choose_clock(config)) operand_prepare();
+		if (!launch_is_rank() && (takes(config, SAMPLER_PERF) || takes(config, SAMPLER_TIMER))) operand_prepare();
 		find_allowed(&one.allowed);
 		if (config->publish) (void)publish_start();
 	}
@@ -176,9 +176,9 @@ static const struct counter_ops *const process_counters = NULL;
 static void choose_sources(const struct nsched_config *config, const struct source_ops **sources)
 {
 	unsigned n = 0;
-	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_HARDWARE)) sources[n++] = &source_mem;
-	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_PERF)) sources[n++] = &source_clock_perf;
-	if (config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == SAMPLER_TIMER)) sources[n++] = &source_clock_timer;
+	if (takes(config, SAMPLER_HARDWARE)) sources[n++] = &source_mem;
+	if (takes(config, SAMPLER_PERF)) sources[n++] = &source_clock_perf;
+	if (takes(config, SAMPLER_TIMER)) sources[n++] = &source_clock_timer;
 	if (config->faults) sources[n++] = &source_faults;
 	sources[n] = NULL;
 }
