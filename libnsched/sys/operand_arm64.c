@@ -2,15 +2,7 @@
  * what it makes of the registers; length and flow are read from the encoding, which is regular. */
 #include "operand_arm64.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #if REGS_ARM64
-
-struct arm64 {
-	csh handle;
-	cs_insn *insn; /* Capstone's room for one instruction, used anew each time */
-};
 
 static uint32_t word_of(const uint8_t *code)
 {
@@ -128,7 +120,7 @@ static uint32_t bit_of(uint8_t reg)
 	return reg == INSN_NO_REG ? 0 : UINT32_C(1) << reg;
 }
 
-static void take_lost(const struct arm64 *a, const cs_insn *in, struct insn *out)
+static void take_lost(const struct capstone_state *a, const cs_insn *in, struct insn *out)
 {
 	cs_regs read, written;
 	uint8_t reads = 0, writes = 0;
@@ -152,7 +144,7 @@ static void take_lost(const struct arm64 *a, const cs_insn *in, struct insn *out
 
 static bool arm64_decode(void *state, const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn)
 {
-	struct arm64 *a = state;
+	struct capstone_state *a = state;
 	uint32_t word;
 
 	if (bytes < ARM64_BYTES)
@@ -180,45 +172,11 @@ static unsigned arm64_call_before(const uint8_t *code)
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-static void arm64_close(void *state)
-{
-	struct arm64 *a = state;
-
-	if (a->insn)
-		cs_free(a->insn, 1);
-	cs_close(&a->handle);
-	free(a);
-}
-
-/* Capstone sorts its tables at the first instruction: not while a sample waits. */
-static void warm_up(struct arm64 *a)
-{
-	static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
-	const uint8_t *code = nop;
-	size_t bytes = sizeof(nop);
-	uint64_t at = 0;
-
-	(void)cs_disasm_iter(a->handle, &code, &bytes, &at, a->insn);
-}
-
 static void *arm64_open(void)
 {
-	struct arm64 *a = capstone_load() ? calloc(1, sizeof(*a)) : NULL;
+	static const uint8_t nop[] = { 0x1f, 0x20, 0x03, 0xd5 };
 
-	if (!a)
-		return NULL;
-	if (cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &a->handle) != CS_ERR_OK) {
-		free(a);
-		return NULL;
-	}
-	if (cs_option(a->handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
-		a->insn = cs_malloc(a->handle);
-	if (!a->insn) {
-		arm64_close(a);
-		return NULL;
-	}
-	warm_up(a);
-	return a;
+	return capstone_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, nop, sizeof(nop));
 }
 
 const struct operand_arch operand_arch_native = {
@@ -226,7 +184,7 @@ const struct operand_arch operand_arch_native = {
 	.frame = GPR_FP,
 	.link = GPR_LR,
 	.open = arm64_open,
-	.close = arm64_close,
+	.close = capstone_close,
 	.outline = arm64_outline,
 	.decode = arm64_decode,
 	.call_before = arm64_call_before,

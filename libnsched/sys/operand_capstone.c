@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { FILE_BYTES = 32 };
 
@@ -28,4 +29,35 @@ bool capstone_load(void)
 	if (library && !whole)
 		dlclose(library);
 	return whole;
+}
+
+void capstone_close(void *state)
+{
+	struct capstone_state *s = state;
+
+	if (s->insn)
+		cs_free(s->insn, 1);
+	cs_close(&s->handle);
+	free(s);
+}
+
+struct capstone_state *capstone_open(cs_arch arch, cs_mode mode, const uint8_t *nop, size_t bytes)
+{
+	struct capstone_state *s = capstone_load() ? calloc(1, sizeof(*s)) : NULL;
+	uint64_t at = 0;
+
+	if (!s)
+		return NULL;
+	if (cs_open(arch, mode, &s->handle) != CS_ERR_OK) {
+		free(s);
+		return NULL;
+	}
+	if (cs_option(s->handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
+		s->insn = cs_malloc(s->handle);
+	if (!s->insn) {
+		capstone_close(s);
+		return NULL;
+	}
+	(void)cs_disasm_iter(s->handle, &nop, &bytes, &at, s->insn);
+	return s;
 }

@@ -20,6 +20,17 @@ extern struct capstone_calls capstone;
 /* Loads the Capstone of the version that this was built with, which stays. False: it is not there, or not whole. */
 bool capstone_load(void);
 
+/* The state of an architecture that Capstone decodes. */
+struct capstone_state {
+	csh handle;
+	cs_insn *insn; /* room for one instruction, used anew each time */
+};
+
+/* With details; `nop` is decoded once, for Capstone sorts its tables at the first instruction: not while a sample waits. NULL: no
+ * Capstone, or no memory. capstone_close frees it. */
+struct capstone_state *capstone_open(cs_arch arch, cs_mode mode, const uint8_t *nop, size_t bytes);
+void capstone_close(void *state);
+
 #define cs_open capstone.open
 #define cs_close capstone.close
 #define cs_option capstone.option

@@ -2,16 +2,9 @@
  * what it makes of the registers, operand_x86_outline.c how long it is and where it goes on. */
 #include "operand_x86.h"
 
-#include <stdlib.h>
-
 #if REGS_X86
 
 enum { EVEX = 0x62, VEX_2 = 0xc5, VEX_3 = 0xc4 }; /* first bytes of AVX; in 64-bit code of nothing else */
-
-struct x86 {
-	csh handle;
-	cs_insn *insn; /* Capstone's room for one instruction, used anew each time */
-};
 
 static bool is_vector(x86_reg reg)
 {
@@ -84,7 +77,7 @@ static bool only_reads(unsigned id)
 	(1u << GPR_AX | 1u << GPR_CX | 1u << GPR_DX | 1u << GPR_SI | 1u << GPR_DI | 1u << GPR_8 | 1u << GPR_9 |         \
 	 1u << GPR_10 | 1u << GPR_11)
 
-static void take_lost(const struct x86 *x, const cs_insn *in, struct insn *out)
+static void take_lost(const struct capstone_state *x, const cs_insn *in, struct insn *out)
 {
 	const cs_x86 *x86 = &in->detail->x86;
 	cs_regs read, written;
@@ -113,7 +106,7 @@ static bool is_vex(const uint8_t *code, size_t bytes)
 
 static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t at, struct insn *insn)
 {
-	struct x86 *x = state;
+	struct capstone_state *x = state;
 	uint8_t mem_at[X86_OPERANDS] = { 0 };
 	const uint8_t *begin = code;
 	size_t whole = bytes;
@@ -137,7 +130,7 @@ static bool x86_decode(void *state, const uint8_t *code, size_t bytes, uint64_t 
 
 static bool x86_outline_any(void *state, const uint8_t *code, size_t bytes, struct outline *outline)
 {
-	struct x86 *x = state;
+	struct capstone_state *x = state;
 	struct insn insn = { 0 };
 	uint64_t at = 0;
 
@@ -175,45 +168,11 @@ static unsigned x86_call_before(const uint8_t *code)
 	return 0;
 }
 
-static void x86_close(void *state)
-{
-	struct x86 *x = state;
-
-	if (x->insn)
-		cs_free(x->insn, 1);
-	cs_close(&x->handle);
-	free(x);
-}
-
-/* Capstone sorts its table of instructions at the first one: not while a sample waits. */
-static void warm_up(struct x86 *x)
-{
-	static const uint8_t nop[] = { 0x90 };
-	const uint8_t *code = nop;
-	size_t bytes = sizeof(nop);
-	uint64_t at = 0;
-
-	(void)cs_disasm_iter(x->handle, &code, &bytes, &at, x->insn);
-}
-
 static void *x86_open(void)
 {
-	struct x86 *x = capstone_load() ? calloc(1, sizeof(*x)) : NULL;
+	static const uint8_t nop[] = { 0x90 };
 
-	if (!x)
-		return NULL;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &x->handle) != CS_ERR_OK) {
-		free(x);
-		return NULL;
-	}
-	if (cs_option(x->handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
-		x->insn = cs_malloc(x->handle);
-	if (!x->insn) {
-		x86_close(x);
-		return NULL;
-	}
-	warm_up(x);
-	return x;
+	return capstone_open(CS_ARCH_X86, CS_MODE_64, nop, sizeof(nop));
 }
 
 const struct operand_arch operand_arch_native = {
@@ -221,7 +180,7 @@ const struct operand_arch operand_arch_native = {
 	.frame = GPR_BP,
 	.link = INSN_NO_REG,
 	.open = x86_open,
-	.close = x86_close,
+	.close = capstone_close,
 	.outline = x86_outline_any,
 	.decode = x86_decode,
 	.call_before = x86_call_before,

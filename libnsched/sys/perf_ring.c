@@ -239,27 +239,31 @@ void perf_rings_remove(struct perf_rings *rings, unsigned thread)
 		perf_ring_close(&rings->ring[thread]);
 }
 
+struct polled {
+	const struct perf_rings *rings;
+	unsigned (*poll)(void *arg, unsigned thread, unsigned most);
+	void *arg;
+};
+
+static bool is_open(const void *arg, unsigned thread)
+{
+	return ((const struct polled *)arg)->rings->ring[thread].page != NULL;
+}
+
+static unsigned poll_one(void *arg, unsigned thread, unsigned most)
+{
+	const struct polled *polled = arg;
+
+	return polled->poll(polled->arg, thread, most);
+}
+
 unsigned perf_rings_poll(struct perf_rings *rings, unsigned most, unsigned least,
                          unsigned (*poll)(void *arg, unsigned thread, unsigned most), void *arg)
 {
-	unsigned open = 0, put = 0, turn = rings->end ? (rings->turn + 1) % rings->end : 0;
+	struct polled polled = { rings, poll, arg };
+	struct pick_rings each = { is_open, poll_one, &polled, least };
 
-	for (unsigned i = 0; i < rings->end; i++)
-		open += rings->ring[i].page != NULL;
-	for (unsigned i = 0; i < rings->end; i++) {
-		unsigned thread = (rings->turn + i) % rings->end, share;
-
-		if (!rings->ring[thread].page)
-			continue;
-		share = pick_share(most - put, open--, least);
-		if (!share) {
-			turn = thread;
-			break;
-		}
-		put += poll(arg, thread, share);
-	}
-	rings->turn = turn;
-	return put;
+	return pick_from_each(&each, rings->end, &rings->turn, most);
 }
 
 void perf_rings_set_period(struct perf_rings *rings, uint64_t period)

@@ -22,15 +22,16 @@ static inline bool pick_next(struct pick *pick)
 	return true;
 }
 
-/* One thread's part of what may still be taken in, where so many threads are still to come; `least` is what a sample can need. 0:
- * nothing is left for it. */
-static inline unsigned pick_share(unsigned left, unsigned threads, unsigned least)
-{
-	unsigned share = left / threads;
+/* The rings of all threads, whatever they are made of. */
+struct pick_rings {
+	bool (*is_open)(const void *arg, unsigned thread);
+	unsigned (*poll)(void *arg, unsigned thread, unsigned most); /* takes in `most` accesses at the most; how many it did */
+	void *arg;
+	unsigned least; /* accesses that one sample can give */
+};
 
-	if (share < least)
-		share = least;
-	return share > left ? 0 : share;
-}
+/* Polls each open ring below `end`, from `*turn` on, with its part of `most` accesses, `least` or more; what one does not need goes to
+ * the others. Where not all can have their part, those that had none come first the next time. The sum. */
+unsigned pick_from_each(const struct pick_rings *rings, unsigned end, unsigned *turn, unsigned most);
 
 #endif

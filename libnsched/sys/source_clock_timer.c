@@ -291,8 +291,20 @@ static void clock_timer_thread_remove(void *state, unsigned thread)
 		unwatch(&s->thread[thread]);
 }
 
-static unsigned poll_ring(struct clock_timer *s, unsigned thread, const struct sink *sink, unsigned most)
+struct take {
+	struct clock_timer *s;
+	const struct sink *sink;
+};
+
+static bool is_watched(const void *arg, unsigned thread)
 {
+	return ((const struct take *)arg)->s->thread[thread].ring != NULL;
+}
+
+static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
+{
+	const struct take *take = arg;
+	struct clock_timer *s = take->s;
 	struct ring *ring = s->thread[thread].ring;
 	struct pick pick = clock_samples_pick(&s->samples, ring_count(ring), most);
 	struct ring_sample sample;
@@ -300,7 +312,7 @@ static unsigned poll_ring(struct clock_timer *s, unsigned thread, const struct s
 
 	while (ring_take(ring, &sample)) {
 		if (pick_next(&pick) && put + OPERAND_MOST <= most)
-			put += clock_samples_put(&s->samples, thread, &sample.regs, s->period_ns * sample.periods, sink);
+			put += clock_samples_put(&s->samples, thread, &sample.regs, s->period_ns * sample.periods, take->sink);
 		else
 			s->samples.counts.lost++;
 	}
@@ -311,7 +323,8 @@ static unsigned poll_ring(struct clock_timer *s, unsigned thread, const struct s
 static int clock_timer_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct clock_timer *s = state;
-	unsigned open = 0, put = 0, turn = s->end ? (s->turn + 1) % s->end : 0;
+	struct take take = { s, sink };
+	struct pick_rings each = { is_watched, poll_ring, &take, OPERAND_MOST };
 	int err;
 
 	if (!handler_is_ours()) { /* the program has installed its own since: leave it alone at once */
@@ -321,22 +334,7 @@ static int clock_timer_poll(void *state, const struct sink *sink, unsigned most)
 	err = clock_samples_begin(&s->samples);
 	if (err)
 		return err;
-	for (unsigned i = 0; i < s->end; i++)
-		open += s->thread[i].ring != NULL;
-	for (unsigned i = 0; i < s->end; i++) {
-		unsigned thread = (s->turn + i) % s->end, share;
-
-		if (!s->thread[thread].ring)
-			continue;
-		share = pick_share(most - put, open--, OPERAND_MOST);
-		if (!share) { /* it and the others come first the next time */
-			turn = thread;
-			break;
-		}
-		put += poll_ring(s, thread, sink, share);
-	}
-	s->turn = turn;
-	return (int)put;
+	return (int)pick_from_each(&each, s->end, &s->turn, most);
 }
 
 static void clock_timer_set_period(void *state, uint64_t period_ns)

@@ -1,5 +1,5 @@
 # What watching costs a program. `make bench-sampling`
-EXTRA_DIST += tests/bench/sampling.sh
+EXTRA_DIST += tests/bench/sampling.sh tests/bench/two_nodes.sh
 EXTRA_PROGRAMS += tests/bench/sampling
 tests_bench_sampling_SOURCES = tests/bench/sampling.c
 tests_bench_sampling_CFLAGS = $(AM_CFLAGS) -O2

@@ -4,18 +4,9 @@
 # second one that is made up. usage: sampling.sh [THREADS...]; `make bench-sampling`
 # WITH="--option NAME=VALUE" is given to the side that watches. ROUNDS=5 PASSES=60000: more of either makes it sharper, and longer.
 set -u
-build=$PWD source=${srcdir:-.}
+# shellcheck source=tests/bench/two_nodes.sh
+. "${srcdir:-.}/tests/bench/two_nodes.sh"
 rounds=${ROUNDS:-5} passes=${PASSES:-60000}
-work=$(mktemp -d "${TMPDIR:-/tmp}/nsched-bench.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
-[ -e "$source/include/nsched.h" ] || { echo "run it in the build folder, as make does"; exit 99; }
-cpus=$(nproc)
-[ "$cpus" -ge 2 ] || { echo "skipped: one CPU can't be made two nodes"; exit 77; }
-preload=
-if [ "$(cat /sys/devices/system/node/online)" = 0 ]; then
-	preload=$build/tests/stubs/.libs/two_nodes.so
-	export HWLOC_SYNTHETIC="node:2 core:$((cpus / 2)) pu:1" HWLOC_THISSYSTEM=1
-fi
 
 # cpu_s REPORT OPTION...: CPU seconds of one run
 cpu_s()
