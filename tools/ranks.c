@@ -148,10 +148,12 @@ static void offer_machine(struct board *board)
 		machine_free(&machine);
 }
 
+/* Those that have come and gone count: a short program may have ended before the last one looks again,
+ * and all are to decide alike. */
 static int all_there(struct meeting *m)
 {
 	for (unsigned r = 0; r < m->ranks; r++) {
-		if (board_read_head(m->board, r, &m->head[r], NULL) < 0)
+		if (board_read_arrival(m->board, r, &m->head[r]) < 0)
 			return 0;
 	}
 	return 1;
@@ -170,7 +172,7 @@ static int wait_for_all(struct meeting *m)
 	if (board_end_meeting(m->board, there ? BOARD_COMPLETE : BOARD_INCOMPLETE) != BOARD_COMPLETE)
 		return 0;
 	board_unlink(m->board);
-	return there || all_there(m); /* one may have come and died */
+	return there || all_there(m); /* the last may have come since we looked */
 }
 
 static int get_machine(struct meeting *m)

@@ -192,23 +192,34 @@ int board_set_head(struct board *board, const struct board_head *head)
 	return 0;
 }
 
-int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner)
+static int read_head(const struct board_cell *cell, board_owner now, struct board_head *head)
 {
-	if (slot >= board->slots) return -ENOENT;
-	struct board_cell *cell = &board->cell[slot];
-	board_owner now = atomic_load(&cell->owner);
-	if (!now || ((int)slot != board_own(board) && !board_owner_alive(now))) return -ENOENT;
 	for (int i = 0; i < READ_TRIES; i++) {
 		uint32_t before = atomic_load(&cell->head_seq);
 		fence();
 		*head = cell->head;
 		fence();
 		if (before & 1 || before != atomic_load(&cell->head_seq)) continue;
-		if (!before || atomic_load(&cell->owner) != now) return -EAGAIN;   /* claimed, and nothing written yet */
-		if (owner) *owner = now;
-		return 0;
+		return !before || atomic_load(&cell->owner) != now ? -EAGAIN : 0;   /* claimed, and nothing written yet */
 	}
 	return -EAGAIN;
+}
+
+int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner)
+{
+	if (slot >= board->slots) return -ENOENT;
+	board_owner now = atomic_load(&board->cell[slot].owner);
+	if (!now || ((int)slot != board_own(board) && !board_owner_alive(now))) return -ENOENT;
+	int ret = read_head(&board->cell[slot], now, head);
+	if (!ret && owner) *owner = now;
+	return ret;
+}
+
+int board_read_arrival(const struct board *board, unsigned slot, struct board_head *head)
+{
+	if (slot >= board->slots) return -ENOENT;
+	board_owner came = atomic_load(&board->cell[slot].owner);
+	return came ? read_head(&board->cell[slot], came, head) : -ENOENT;
 }
 
 void board_beat(struct board *board, uint64_t now_ns)

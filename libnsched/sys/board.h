@@ -126,6 +126,9 @@ void board_release(struct board *board);
 /* The head of a slot whose process lives: 0 and its owner; -ENOENT: nobody there; -EAGAIN: being written. */
 int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner);
 
+/* The same, whether or not the process that came to the slot still lives: -ENOENT means that nobody came, or gave it up. */
+int board_read_arrival(const struct board *board, unsigned slot, struct board_head *head);
+
 /* Signs of life of the own slot, in CLOCK_MONOTONIC ns, and the last one of another's; 0: none yet. */
 void board_beat(struct board *board, uint64_t now_ns);
 uint64_t board_last_beat(const struct board *board, unsigned slot);

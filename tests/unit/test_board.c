@@ -75,6 +75,10 @@ START_TEST(ranks_meet)
 	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), -ENOENT);
 	ck_assert_int_eq(board_read_head(board, 0, &read, NULL), 0);
 	ck_assert_int_eq(read.ranks, RANKS);
+	ck_assert_int_eq(board_read_arrival(board, 1, &read), 0);
+	ck_assert_int_eq(read.local_rank, 1);
+	ck_assert_int_eq(board_read_arrival(board, 2, &read), -ENOENT);
+	ck_assert_int_eq(board_read_arrival(board, board_slots(board), &read), -ENOENT);
 	ck_assert_int_eq(board_end_meeting(board, BOARD_INCOMPLETE), BOARD_INCOMPLETE);
 	ck_assert_int_eq(board_end_meeting(board, BOARD_COMPLETE), BOARD_INCOMPLETE);
 	board_unlink(board);
