@@ -17,7 +17,7 @@ enum {
 /* What became of a move, of which pages are still in the batch. */
 struct outcome {
 	const struct move *move;
-	uint32_t chosen;          /* pages taken into a batch */
+	uint32_t chosen;          /* pages taken into a batch, or that could not be looked at */
 	uint32_t done;            /* pages of its range looked at */
 	unsigned moved, failed, fixed;
 	bool policy;              /* the memory has one of its own: left alone */
@@ -170,6 +170,7 @@ static void choose(struct session *s, struct batch *b, uint32_t range)
 	for (unsigned i = 0; i < n; i++) addr[i] = (page + i) << EVIDENCE_PAGE_SHIFT;
 	if (s->hands->locate(s->hands_state, addr, n, at)) {
 		out->failed += n;
+		out->chosen += n;
 		return;
 	}
 	for (unsigned i = 0; i < n && out->chosen < out->move->pages; i++) {
@@ -199,7 +200,7 @@ static void split_ends(struct session *s, const struct move *move)
 
 static bool is_done(const struct outcome *out)
 {
-	return out->policy || out->done >= range_of(out->move) || out->chosen + out->failed >= out->move->pages;
+	return out->policy || out->done >= range_of(out->move) || out->chosen >= out->move->pages;
 }
 
 static bool may_go_on(const struct session *s, uint64_t begin_ns)

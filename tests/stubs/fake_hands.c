@@ -62,6 +62,7 @@ static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os,
 	int ret = count(h, FAKE_MOVE);
 	for (unsigned i = 0; !ret && i < n; i++) {
 		int page = page_of(h, addr[i]);
+		if (h->forbidden >> to_os[i] & 1) return -EACCES;
 		h->asked++;
 		status[i] = page < 0 ? -EFAULT : h->refuses[page] ? h->refuses[page] : h->node_os[page] < 0 ? -ENOENT : to_os[i];
 		if (status[i] != to_os[i]) continue;
