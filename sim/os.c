@@ -305,27 +305,27 @@ void os_allow(struct engine *e, struct task *t, const struct cpu_mask *mask)
 
 /* ---- balancing ---------------------------------------------------------------------------------------------------- */
 
-static struct task *candidate(const struct engine *e, const struct task_queue *q, unsigned to, bool even_hot)
+static struct task *candidate(const struct engine *e, const struct task_queue *q, unsigned to)
 {
 	double hot_ns = 1e6 * e->machine->params.hot_ms;
 	for (struct task *t = q->head; t; t = t->next)
-		if (t->kind == TASK_PROGRAM && os_may(e, t, to) && (even_hot || (double)(e->now - t->since) >= hot_ns)) return t;
+		if (t->kind == TASK_PROGRAM && os_may(e, t, to) && (double)(e->now - t->since) >= hot_ns) return t;
 	return NULL;
 }
 
-static struct task *candidate_of(const struct engine *e, unsigned from, unsigned to, bool even_hot)
+static struct task *candidate_of(const struct engine *e, unsigned from, unsigned to)
 {
-	struct task *t = candidate(e, &e->cpu[from].normal, to, even_hot);
-	return t ? t : candidate(e, &e->cpu[from].woken, to, even_hot);
+	struct task *t = candidate(e, &e->cpu[from].normal, to);
+	return t ? t : candidate(e, &e->cpu[from].woken, to);
 }
 
 /* The longest queue among the CPUs of a range, with a task for `to`. */
-static struct task *longest(const struct engine *e, unsigned first, unsigned n, unsigned to, unsigned least, bool even_hot)
+static struct task *longest(const struct engine *e, unsigned first, unsigned n, unsigned to, unsigned least)
 {
 	struct task *best = NULL;
 	for (unsigned c = first; c < first + n; c++) {
 		if (c == to || e->cpu[c].waiting == 0 || load(e, c) < least) continue;
-		struct task *t = candidate_of(e, c, to, even_hot);
+		struct task *t = candidate_of(e, c, to);
 		if (!t) continue;
 		best = t;
 		least = load(e, c) + 1;
@@ -333,16 +333,16 @@ static struct task *longest(const struct engine *e, unsigned first, unsigned n, 
 	return best;
 }
 
-static struct task *find_elsewhere(const struct engine *e, unsigned cpu, unsigned least, unsigned least_far, bool even_hot)
+static struct task *find_elsewhere(const struct engine *e, unsigned cpu, unsigned least, unsigned least_far)
 {
 	const struct machine *k = &e->machine->known;
 	unsigned here = e->cpu[cpu].node;
 	struct task *t = NULL;
-	if (!(e->machine->params.node_first > 0)) return longest(e, 0, e->n_cpus, cpu, least, even_hot);
-	if (e->node_waiting[here]) t = longest(e, k->node[here].first_cpu, k->node[here].n_cpus, cpu, least, even_hot);
+	if (!(e->machine->params.node_first > 0)) return longest(e, 0, e->n_cpus, cpu, least);
+	if (e->node_waiting[here]) t = longest(e, k->node[here].first_cpu, k->node[here].n_cpus, cpu, least);
 	for (unsigned i = 1; !t && i < e->n_nodes; i++) {
 		unsigned n = (here + i) % e->n_nodes;
-		if (e->node_waiting[n]) t = longest(e, k->node[n].first_cpu, k->node[n].n_cpus, cpu, least_far, even_hot);
+		if (e->node_waiting[n]) t = longest(e, k->node[n].first_cpu, k->node[n].n_cpus, cpu, least_far);
 	}
 	return t;
 }
@@ -350,7 +350,7 @@ static struct task *find_elsewhere(const struct engine *e, unsigned cpu, unsigne
 static struct task *steal(struct engine *e, unsigned cpu)
 {
 	if (!e->waiting) return NULL;
-	struct task *t = find_elsewhere(e, cpu, 2, 2, true);
+	struct task *t = find_elsewhere(e, cpu, 2, 2);
 	if (t) dequeue(e, t);
 	return t;
 }
@@ -378,22 +378,33 @@ static void balance_cpu(struct engine *e, unsigned cpu)
 	unsigned near = (unsigned)(own * p->imbalance) + 1, far = (unsigned)(own * p->node_imbalance) + 1;
 	if (near < own + 2) near = own + 2;
 	if (far < own + 2) far = own + 2;
-	struct task *t = e->waiting ? find_elsewhere(e, cpu, near, far, false) : NULL;
+	struct task *t = e->waiting ? find_elsewhere(e, cpu, near, far) : NULL;
 	if (t) {
 		unsigned excess = (load(e, t->cpu) - own) / 2, from = t->cpu;
 		for (; t && excess; excess--) {
 			dequeue(e, t);
 			add_to(e, t, cpu, false);
-			t = candidate_of(e, from, cpu, false);
+			t = candidate_of(e, from, cpu);
 		}
 		return;
 	}
 	if (!own) spread_cores(e, cpu);
 }
 
-/* Every CPU once in balance_ms, in turn. */
+/* One that has nothing to do looks at every tick; those that are busy once in balance_ms, in turn. */
+static void idle_balance(struct engine *e)
+{
+	unsigned first = e->balance_next;
+	for (unsigned i = 0; e->waiting && i < e->n_cpus; i++) {
+		unsigned cpu = (first + i) % e->n_cpus;
+		struct task *t = e->cpu[cpu].current ? NULL : steal(e, cpu);
+		if (t) add_to(e, t, cpu, false);
+	}
+}
+
 void os_balance(struct engine *e)
 {
+	idle_balance(e);
 	e->balance_due += e->n_cpus * (TICK_NS / 1e6) / e->machine->params.balance_ms;
 	for (; e->balance_due >= 1; e->balance_due--) {
 		balance_cpu(e, e->balance_next);
