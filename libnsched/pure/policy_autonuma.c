@@ -161,7 +161,7 @@ static int decide(const struct situation *s, const struct policy_rules *rules, s
 	}
 	balance_relieve(&d, false, NULL, "to a free CPU");
 	place_threads(&d, &shares);
-	touch_follow(&d, 0, "touched twice by that node");
+	touch_follow(&d, 0, NULL, "touched twice by that node");
 	keep(&d, &shares);
 	free_shares(&shares);
 	return draft_end(&d, &policy_autonuma, plan);
