@@ -9,7 +9,8 @@ enum { TICKS_LEAST = 20, NO_INDEX = 0xffff };
 
 enum { LONGEST_REST = 6 };   /* times that a rest is doubled: a minute, at the default */
 
-/* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. */
+/* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. Where there are more threads than CPUs,
+ * less than this of its part of one. */
 #define LOAD_LEAST 0.15f
 
 static uint32_t ms_since(uint64_t then_ms, uint64_t now_ms)
@@ -25,13 +26,21 @@ static uint32_t rested_ms(const struct nsched_thread *t, uint64_t now_ms)
 	return t->moved_ms == 0 ? ms : ms >> (t->no_help < LONGEST_REST ? t->no_help : LONGEST_REST);
 }
 
+static float least_load(const struct session *s)
+{
+	unsigned live = 0;
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
+	return live <= s->own.n_cpus ? LOAD_LEAST : LOAD_LEAST * (float)s->own.n_cpus / (float)live;
+}
+
 static int view_threads(struct session *s, uint16_t *index)
 {
 	uint64_t now = session_now_ms(s);
+	float least = least_load(s);
 	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
 		struct nsched_thread *t = registry_at(s->registry, i);
 		index[i] = NO_INDEX;
-		if (t->seen.state != THREAD_LIVE || t->node < 0 || t->load < LOAD_LEAST) continue;
+		if (t->seen.state != THREAD_LIVE || t->node < 0 || t->load < least) continue;
 		struct situation_thread *v = situation_add_thread(&s->situation);
 		if (!v) return -ENOMEM;
 		index[i] = (uint16_t)(s->situation.n_threads - 1);

@@ -138,6 +138,7 @@ struct engine {
 	uint64_t last_tick;
 
 	const struct placed *placed; /* NULL: none */
+	const struct cpu_mask *cpus; /* what the program may use, as under taskset; NULL: all */
 	struct engine_counts counts;
 	uint64_t cpu_ns;         /* of the program */
 

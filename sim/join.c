@@ -78,11 +78,11 @@ static void look(struct join *j, struct watcher *w)
 	w->looked_cpu = t->cpu_ns;
 }
 
-/* A process that begins is placed by its launcher. Then it is served from its second thread on, or once it has used some CPU. */
+/* A process that begins by exec is placed by its launcher. Then it is served from its second thread on, or once it has used some CPU. */
 static bool is_served(const struct task *t)
 {
-	bool alone = t->process->section->forked || t->process->tasks < 2;
-	return !alone || t->section->starts_with_process || t->cpu_ns >= SERVED_CPU_NS;
+	bool forked = t->process->section->forked, alone = forked || t->process->tasks < 2;
+	return !alone || (t->section->starts_with_process && !forked) || t->cpu_ns >= SERVED_CPU_NS;
 }
 
 static void look_at_threads(struct join *j)
@@ -124,6 +124,7 @@ static int begin_session(struct join *j)
 	                               .sources = sources, .registry = &j->registry, .ranges = &j->ranges };
 	if (sim_machine_known(j->engine->machine, &setup.machine)) return -ENOMEM;
 	for (unsigned c = 0; c < setup.machine.n_cpus; c++) mask_add(&setup.allowed, setup.machine.cpu[c].os);
+	if (j->engine->cpus) setup.allowed = *j->engine->cpus;
 	starting = j;
 	int ret = session_init(&j->session, &setup);
 	starting = NULL;

@@ -36,7 +36,8 @@ struct join {
 	bool failed;
 };
 
-/* `config` names the policy and the options. 0, -ENOMEM, -EINVAL. The engine has not begun. */
+/* `config` names the policy and the options. 0, -ENOMEM, -EINVAL. The engine has not begun; what it lets the program use
+ * is set. */
 int join_begin(struct join *join, struct engine *engine, const struct nsched_config *config, uint64_t seed);
 
 /* Runs the workload to its end. `progress` (NULL: none) is told the simulated time now and then. */

@@ -4,7 +4,7 @@ libnsched_sim_la_SOURCES = \
 	sim/machine.c sim/machine.h sim/presets.c sim/params.def sim/random.h \
 	sim/heap.c sim/heap.h sim/memory.c sim/memory.h \
 	sim/workload.h sim/load.c sim/parse.c sim/parse_op.c sim/parse.h sim/number.c sim/number.h \
-	sim/engine.c sim/engine.h sim/os.c sim/program.c sim/program_memory.c sim/program_messages.c sim/program.h \
+	sim/engine.c sim/engine.h sim/os_queue.h sim/os.c sim/os_queue.c sim/program.c sim/program_memory.c sim/program_messages.c sim/program.h \
 	sim/join.c sim/join.h sim/hands.c sim/sources.c \
 	sim/placed.c sim/placed.h sim/oracle.c sim/oracle.h \
 	sim/tables.c sim/tables.h sim/table_run.c sim/table_run.h \

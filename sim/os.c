@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine.h"
+#include "os_queue.h"
 
 enum {
 	WOKEN_IN_A_ROW = 8,      /* turns of those that woke before one that did not gets its own */
@@ -10,60 +11,6 @@ enum {
 };
 #define OTHER_CORE 0.3           /* of what caches hold is lost on another core that shares the last level */
 #define HOG_NS 1000000           /* who has run so long is interrupted by one that wakes */
-
-/* ---- queues ------------------------------------------------------------------------------------------------------ */
-
-static void push(struct task_queue *q, struct task *t, bool first)
-{
-	t->next = first ? q->head : NULL;
-	t->before = first ? NULL : q->tail;
-	if (t->next) t->next->before = t;
-	else q->tail = t;
-	if (t->before) t->before->next = t;
-	else q->head = t;
-}
-
-static void unlink_task(struct task_queue *q, struct task *t)
-{
-	if (t->before) t->before->next = t->next;
-	else q->head = t->next;
-	if (t->next) t->next->before = t->before;
-	else q->tail = t->before;
-	t->next = t->before = NULL;
-}
-
-static void set_state(struct engine *e, struct task *t, enum task_state state)
-{
-	bool was = t->state == TASK_READY || t->state == TASK_RUNNING, is = state == TASK_READY || state == TASK_RUNNING;
-	if (t->kind == TASK_PROGRAM && was != is) e->runnable += is ? 1u : -1u;
-	t->state = (uint8_t)state;
-}
-
-static unsigned load(const struct engine *e, unsigned cpu)
-{
-	return e->cpu[cpu].waiting + (e->cpu[cpu].current != NULL);
-}
-
-static void enqueue(struct engine *e, struct task *t, unsigned cpu, bool woken, bool first)
-{
-	struct cpu *c = &e->cpu[cpu];
-	set_state(e, t, TASK_READY);
-	t->cpu = (uint16_t)cpu;
-	t->woken = woken;
-	push(woken ? &c->woken : &c->normal, t, first);
-	c->waiting++;
-	e->node_waiting[c->node]++;
-	e->waiting++;
-}
-
-static void dequeue(struct engine *e, struct task *t)
-{
-	struct cpu *c = &e->cpu[t->cpu];
-	unlink_task(t->woken ? &c->woken : &c->normal, t);
-	c->waiting--;
-	e->node_waiting[c->node]--;
-	e->waiting--;
-}
 
 /* ---- turns --------------------------------------------------------------------------------------------------------- */
 
@@ -111,7 +58,7 @@ static void dispatch(struct engine *e, unsigned cpu, struct task *t)
 {
 	struct cpu *c = &e->cpu[cpu];
 	c->current = t;
-	set_state(e, t, TASK_RUNNING);
+	os_set_state(e, t, TASK_RUNNING);
 	t->cpu = (uint16_t)cpu;
 	t->since = e->now;
 	t->cold_ns += e->machine->params.switch_ns + refill_ns(e, t, cpu);
@@ -151,7 +98,7 @@ static void next_turn(struct engine *e, unsigned cpu)
 {
 	struct cpu *c = &e->cpu[cpu];
 	struct task *t = c->waiting ? first_of(c) : NULL;
-	if (t) dequeue(e, t);
+	if (t) os_dequeue(e, t);
 	else t = steal(e, cpu);
 	if (t) {
 		dispatch(e, cpu, t);
@@ -167,7 +114,7 @@ void os_leave(struct engine *e, unsigned cpu)
 	enum task_state state = (enum task_state)t->state;
 	t->state = TASK_RUNNING;
 	undispatch(e, cpu);
-	set_state(e, t, state);
+	os_set_state(e, t, state);
 	next_turn(e, cpu);
 }
 
@@ -175,7 +122,7 @@ void os_turn(struct engine *e, unsigned cpu)
 {
 	struct task *t = e->cpu[cpu].current;
 	undispatch(e, cpu);
-	enqueue(e, t, cpu, false, false);
+	os_enqueue(e, t, cpu, false, false);
 	next_turn(e, cpu);
 }
 
@@ -188,9 +135,9 @@ bool os_may(const struct engine *e, const struct task *t, unsigned cpu)
 
 static bool core_idle(const struct engine *e, unsigned cpu)
 {
-	if (load(e, cpu)) return false;
+	if (os_load(e, cpu)) return false;
 	for (unsigned s = e->machine->sibling[cpu]; s != cpu; s = e->machine->sibling[s])
-		if (load(e, s)) return false;
+		if (os_load(e, s)) return false;
 	return true;
 }
 
@@ -199,7 +146,7 @@ static double crowd(const struct engine *e, unsigned cpu)
 {
 	const struct machine_node *node = &e->machine->known.node[e->cpu[cpu].node];
 	unsigned on_node = e->node_waiting[e->cpu[cpu].node] + e->node_running[e->cpu[cpu].node];
-	double sum = 4.0 * load(e, cpu);
+	double sum = 4.0 * os_load(e, cpu);
 	if (e->machine->params.smt_first > 0 && !core_idle(e, cpu)) sum += 2;
 	if (e->machine->params.node_first > 0) sum += (double)on_node / (double)node->n_cpus;
 	return sum;
@@ -235,7 +182,7 @@ static unsigned idle_beside(const struct engine *e, const struct task *t, unsign
 	const struct machine_node *node = &e->machine->known.node[e->cpu[cpu].node];
 	if (e->node_running[e->cpu[cpu].node] >= node->n_cpus) return cpu;
 	for (unsigned c = node->first_cpu; c < (unsigned)node->first_cpu + node->n_cpus; c++)
-		if (!load(e, c) && os_may(e, t, c)) return c;
+		if (!os_load(e, c) && os_may(e, t, c)) return c;
 	return cpu;
 }
 
@@ -247,12 +194,12 @@ static void add_to(struct engine *e, struct task *t, unsigned cpu, bool woken)
 		return;
 	}
 	bool interrupts = t->kind != TASK_PROGRAM || (woken && e->now - c->dispatched >= HOG_NS);
-	enqueue(e, t, cpu, woken, false);
+	os_enqueue(e, t, cpu, woken, false);
 	if (interrupts && c->current != e->acting) {
 		struct task *hog = c->current;
 		undispatch(e, cpu);
-		enqueue(e, hog, cpu, false, true);
-		dequeue(e, t);
+		os_enqueue(e, hog, cpu, false, true);
+		os_dequeue(e, t);
 		dispatch(e, cpu, t);
 		return;
 	}
@@ -274,7 +221,7 @@ void os_wake(struct engine *e, struct task *t)
 	unsigned cpu = t->last_cpu;
 	if (cpu == NO_CPU || t->kind == TASK_HELPER) cpu = idlest(e, t);
 	else if (!os_may(e, t, cpu)) cpu = random_cpu(e, t);
-	else if (load(e, cpu) && e->machine->params.wake_idle > 0) cpu = idle_beside(e, t, cpu);
+	else if (os_load(e, cpu) && e->machine->params.wake_idle > 0) cpu = idle_beside(e, t, cpu);
 	if (cpu == NO_CPU) cpu = random_cpu(e, t);
 	add_to(e, t, cpu, true);
 }
@@ -292,12 +239,12 @@ void os_allow(struct engine *e, struct task *t, const struct cpu_mask *mask)
 	if (t->mask) *t->mask = *mask;
 	if (t->cpu == NO_CPU || os_may(e, t, t->cpu)) return;
 	if (t->state == TASK_READY) {
-		dequeue(e, t);
+		os_dequeue(e, t);
 		os_wake(e, t);
 	} else if (t->state == TASK_RUNNING) {
 		unsigned cpu = t->cpu;
 		undispatch(e, cpu);
-		set_state(e, t, TASK_BLOCKED);
+		os_set_state(e, t, TASK_BLOCKED);
 		os_start(e, t, -1);
 		next_turn(e, cpu);
 	}
@@ -305,44 +252,44 @@ void os_allow(struct engine *e, struct task *t, const struct cpu_mask *mask)
 
 /* ---- balancing ---------------------------------------------------------------------------------------------------- */
 
-static struct task *candidate(const struct engine *e, const struct task_queue *q, unsigned to, bool even_hot)
+static struct task *candidate(const struct engine *e, const struct task_queue *q, unsigned to)
 {
 	double hot_ns = 1e6 * e->machine->params.hot_ms;
 	for (struct task *t = q->head; t; t = t->next)
-		if (t->kind == TASK_PROGRAM && os_may(e, t, to) && (even_hot || (double)(e->now - t->since) >= hot_ns)) return t;
+		if (t->kind == TASK_PROGRAM && os_may(e, t, to) && (double)(e->now - t->since) >= hot_ns) return t;
 	return NULL;
 }
 
-static struct task *candidate_of(const struct engine *e, unsigned from, unsigned to, bool even_hot)
+static struct task *candidate_of(const struct engine *e, unsigned from, unsigned to)
 {
-	struct task *t = candidate(e, &e->cpu[from].normal, to, even_hot);
-	return t ? t : candidate(e, &e->cpu[from].woken, to, even_hot);
+	struct task *t = candidate(e, &e->cpu[from].normal, to);
+	return t ? t : candidate(e, &e->cpu[from].woken, to);
 }
 
 /* The longest queue among the CPUs of a range, with a task for `to`. */
-static struct task *longest(const struct engine *e, unsigned first, unsigned n, unsigned to, unsigned least, bool even_hot)
+static struct task *longest(const struct engine *e, unsigned first, unsigned n, unsigned to, unsigned least)
 {
 	struct task *best = NULL;
 	for (unsigned c = first; c < first + n; c++) {
-		if (c == to || e->cpu[c].waiting == 0 || load(e, c) < least) continue;
-		struct task *t = candidate_of(e, c, to, even_hot);
+		if (c == to || e->cpu[c].waiting == 0 || os_load(e, c) < least) continue;
+		struct task *t = candidate_of(e, c, to);
 		if (!t) continue;
 		best = t;
-		least = load(e, c) + 1;
+		least = os_load(e, c) + 1;
 	}
 	return best;
 }
 
-static struct task *find_elsewhere(const struct engine *e, unsigned cpu, unsigned least, unsigned least_far, bool even_hot)
+static struct task *find_elsewhere(const struct engine *e, unsigned cpu, unsigned least, unsigned least_far)
 {
 	const struct machine *k = &e->machine->known;
 	unsigned here = e->cpu[cpu].node;
 	struct task *t = NULL;
-	if (!(e->machine->params.node_first > 0)) return longest(e, 0, e->n_cpus, cpu, least, even_hot);
-	if (e->node_waiting[here]) t = longest(e, k->node[here].first_cpu, k->node[here].n_cpus, cpu, least, even_hot);
+	if (!(e->machine->params.node_first > 0)) return longest(e, 0, e->n_cpus, cpu, least);
+	if (e->node_waiting[here]) t = longest(e, k->node[here].first_cpu, k->node[here].n_cpus, cpu, least);
 	for (unsigned i = 1; !t && i < e->n_nodes; i++) {
 		unsigned n = (here + i) % e->n_nodes;
-		if (e->node_waiting[n]) t = longest(e, k->node[n].first_cpu, k->node[n].n_cpus, cpu, least_far, even_hot);
+		if (e->node_waiting[n]) t = longest(e, k->node[n].first_cpu, k->node[n].n_cpus, cpu, least_far);
 	}
 	return t;
 }
@@ -350,8 +297,8 @@ static struct task *find_elsewhere(const struct engine *e, unsigned cpu, unsigne
 static struct task *steal(struct engine *e, unsigned cpu)
 {
 	if (!e->waiting) return NULL;
-	struct task *t = find_elsewhere(e, cpu, 2, 2, true);
-	if (t) dequeue(e, t);
+	struct task *t = find_elsewhere(e, cpu, 2, 2);
+	if (t) os_dequeue(e, t);
 	return t;
 }
 
@@ -374,26 +321,37 @@ static void spread_cores(struct engine *e, unsigned cpu)
 static void balance_cpu(struct engine *e, unsigned cpu)
 {
 	const struct sim_params *p = &e->machine->params;
-	unsigned own = load(e, cpu);
+	unsigned own = os_load(e, cpu);
 	unsigned near = (unsigned)(own * p->imbalance) + 1, far = (unsigned)(own * p->node_imbalance) + 1;
 	if (near < own + 2) near = own + 2;
 	if (far < own + 2) far = own + 2;
-	struct task *t = e->waiting ? find_elsewhere(e, cpu, near, far, false) : NULL;
+	struct task *t = e->waiting ? find_elsewhere(e, cpu, near, far) : NULL;
 	if (t) {
-		unsigned excess = (load(e, t->cpu) - own) / 2, from = t->cpu;
+		unsigned excess = (os_load(e, t->cpu) - own) / 2, from = t->cpu;
 		for (; t && excess; excess--) {
-			dequeue(e, t);
+			os_dequeue(e, t);
 			add_to(e, t, cpu, false);
-			t = candidate_of(e, from, cpu, false);
+			t = candidate_of(e, from, cpu);
 		}
 		return;
 	}
 	if (!own) spread_cores(e, cpu);
 }
 
-/* Every CPU once in balance_ms, in turn. */
+/* One that has nothing to do looks at every tick; those that are busy once in balance_ms, in turn. */
+static void idle_balance(struct engine *e)
+{
+	unsigned first = e->balance_next;
+	for (unsigned i = 0; e->waiting && i < e->n_cpus; i++) {
+		unsigned cpu = (first + i) % e->n_cpus;
+		struct task *t = e->cpu[cpu].current ? NULL : steal(e, cpu);
+		if (t) add_to(e, t, cpu, false);
+	}
+}
+
 void os_balance(struct engine *e)
 {
+	idle_balance(e);
 	e->balance_due += e->n_cpus * (TICK_NS / 1e6) / e->machine->params.balance_ms;
 	for (; e->balance_due >= 1; e->balance_due--) {
 		balance_cpu(e, e->balance_next);

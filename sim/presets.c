@@ -19,8 +19,8 @@ static const unsigned eight[] = { EIGHT_NEAR_FAR };
 
 static const struct sim_preset presets[] = {
 	{ "itanium16", "node:4(memory=4GB) core:4 pu:1", itanium,
-	  "slice_ms=100 slice_least_ms=50 balance_ms=250 node_first=0 fork_spread=0 wake_idle=0 hot_ms=10 local_ns=200 remote=2 node_gbs=3 "
-	  "link_gbs=1.5 page_move_ns=10000 noise_hz=20 spill=0.1 message_ns=32000 message_far=9", "Focht's: Itanium, 4 nodes of 4 CPUs, O(1) scheduler" },
+	  "slice_ms=100 slice_least_ms=50 balance_ms=250 node_first=0 fork_spread=0 wake_idle=0 hot_ms=10 local_ns=200 remote=1.63 node_gbs=3 "
+	  "link_gbs=1.5 page_move_ns=10000 noise_hz=20 spill=0.0005 message_ns=6000 message_far=105", "Focht's: Itanium, 4 nodes of 4 CPUs, O(1) scheduler" },
 	{ "numaq16", "node:4(memory=4GB) core:4 pu:1", numaq,
 	  "slice_ms=100 slice_least_ms=50 balance_ms=250 node_first=0 fork_spread=0 wake_idle=0 hot_ms=10 local_ns=300 remote=1.5 node_gbs=3 "
 	  "link_gbs=1.5 page_move_ns=20000 noise_hz=20 spill=0.1", "Bligh's: NUMA-Q, 4 nodes of 4 CPUs, O(1) scheduler" },

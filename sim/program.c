@@ -124,6 +124,7 @@ static struct task *new_task(struct engine *e, struct process *p, unsigned secti
 	e->alive += !p->section->aside;
 	unsigned node = e->placed ? placed_node(e->placed, e, t) : PLACED_FREE;
 	if (node != PLACED_FREE) t->nodes = 1ull << node;
+	else if (e->cpus) os_allow(e, t, e->cpus);
 	if (e->born) e->born(e->watch_arg, t);
 	return t;
 }
@@ -201,8 +202,9 @@ int program_begin(struct engine *e)
 /* A mask is inherited, as clone has it. */
 static void inherit(struct task *new, const struct task *parent)
 {
-	if (!parent->mask || new->nodes != UINT64_MAX) return;
-	new->mask = malloc(sizeof *new->mask);
+	bool placed = new->nodes != UINT64_MAX && !new->mask;
+	if (!parent->mask || placed) return;
+	if (!new->mask) new->mask = malloc(sizeof *new->mask);
 	if (!new->mask) return;
 	*new->mask = *parent->mask;
 	new->nodes = parent->nodes;
@@ -238,7 +240,7 @@ static enum outcome do_spawn(struct engine *e, struct task *t, const struct wl_o
 		t->pc++;
 		return GO_ON;
 	}
-	e->called = true;
+	e->called = !e->workload->process[op->target].forked;
 	return child(e, t, begin_process(e, op->target, e->n_processes), op->count);
 }
 
@@ -264,6 +266,14 @@ static void leave_barrier(struct engine *e, struct barrier *b)
 	open_if_full(e, b);
 }
 
+/* One that only starts others and waits for them is not counted among those whose CPU time is compared. */
+static bool computes(const struct wl_thread *section)
+{
+	for (unsigned i = 0; i < section->n_ops; i++)
+		if (section->op[i].verb == DO_RUN) return true;
+	return false;
+}
+
 static enum outcome end(struct engine *e, struct task *t)
 {
 	struct process *p = t->process;
@@ -272,8 +282,8 @@ static enum outcome end(struct engine *e, struct task *t)
 	t->ended = e->now;
 	if (!p->section->aside) {
 		e->alive--;
-		e->counts.tasks++;
-		e->counts.task_ns += t->cpu_ns;
+		e->counts.tasks += computes(t->section);
+		e->counts.task_ns += computes(t->section) ? t->cpu_ns : 0;
 	}
 	if (e->died) e->died(e->watch_arg, t);
 	p->member[section][t->index] = NULL;

@@ -62,6 +62,7 @@ void sim_run(struct sim_run *run)
 	struct trace trace = { .join = j };
 	run->result = (struct sim_result){ .error = -ENOMEM };
 	if (e) e->placed = run->placed;
+	if (e) e->cpus = run->cpus;
 	if (j && e) run->result.error = join_begin(j, e, &run->config, run->seed);
 	if (j && e && !run->result.error) {
 		join_run(j, run->trace ? print_trace : NULL, &trace);

@@ -5,6 +5,7 @@
 #include "libnsched/config.h"
 #include "machine.h"
 #include "placed.h"
+#include "sys/cpumask.h"
 #include "workload.h"
 
 struct sim_result {
@@ -25,6 +26,7 @@ struct sim_run {
 	const struct sim_machine *machine;
 	const struct workload *workload;
 	struct nsched_config config;
+	const struct cpu_mask *cpus; /* what the program may use; NULL: all */
 	const struct placed *placed; /* NULL: as the system and nsched will have it; else put there and left there */
 	uint64_t seed;
 	bool trace;               /* a line for each second on standard output */

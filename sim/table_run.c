@@ -60,6 +60,7 @@ static int prepare_cell(struct batch *b, const struct table_result *r, const str
 		*run = (struct sim_run){ .machine = &b->machine, .workload = &b->workload[row], .config = *setup->config, .seed = setup->seed + k };
 		if (rule >= 0) run->placed = &b->placed[row][column];
 		ret = nsched_config_set(&run->config, "policy", rule >= 0 ? "stay" : r->column[column], &wrong);
+		if (ret >= 0 && r->table->option) ret = nsched_config_set(&run->config, r->table->option, r->table->value, &wrong);
 		if (ret > 0) ret = 0;
 	}
 	return ret;

@@ -16,6 +16,7 @@ struct table_row {
 
 struct table {
 	const char *name, *about, *machine;
+	const char *option, *value;           /* of nsched's, for all columns; NULL: none */
 	const char *column[TABLE_COLUMNS];    /* policies, the first one is `stay` or what stood for it; "hard", "packed" and "spread" are
 	                                         placements that are given from the start; NULL behind the last */
 	bool higher;                          /* of what was published, more is better */

@@ -11,6 +11,7 @@
 #include "pure/policy.h"
 #include "run.h"
 #include "sim_output.h"
+#include "sys/cpulist.h"
 
 enum { POLICIES_MOST = 32, SEEDS_MOST = 10000, ORACLE_RUNS = 200 };
 
@@ -25,6 +26,8 @@ struct sim {
 	unsigned n_set;
 	unsigned long seeds, seed, jobs;
 	double perturb;
+	struct cpu_mask cpus;
+	bool some_cpus;
 	bool json, trace, list, help;
 	unsigned long oracle;   /* placements tried for it; 0: it is not looked for */
 	char name[POLICIES_MOST][WORKLOAD_NAME];
@@ -71,6 +74,14 @@ static int take_perturb(struct sim *s, const char *value)
 	return COMMAND_USAGE;
 }
 
+static int take_cpus(struct sim *s, const char *value)
+{
+	s->some_cpus = true;
+	if (!cpulist_parse(value, &s->cpus)) return 0;
+	complain("--cpus %s: wanted is a list of CPUs, as 0-3,8", value);
+	return COMMAND_USAGE;
+}
+
 static int take_set(struct sim *s, const char *value)
 {
 	if (s->n_set == sizeof s->set / sizeof *s->set) {
@@ -110,6 +121,7 @@ static const struct flag {
 	{ "--seed", WITH_ARGUMENT, take_seed, "--seed N            the first seed (default 1)" },
 	{ "--oracle", MAYBE_ARGUMENT, take_oracle, "--oracle[=N]        also look for the best placement that could have been, in N tries (default 200)" },
 	{ "--perturb", WITH_ARGUMENT, take_perturb, "--perturb SHARE     the machine differs from what is said of it by up to SHARE, by chance" },
+	{ "--cpus", WITH_ARGUMENT, take_cpus, "--cpus LIST         the program may use these CPUs only, as under taskset" },
 	{ "--set", WITH_ARGUMENT, take_set, "--set NAME=VALUE    a parameter of the machine; may be repeated" },
 	{ "--option", WITH_ARGUMENT, take_option, "--option NAME=VALUE an option of nsched's, as for nsched run; may be repeated" },
 	{ "--jobs", WITH_ARGUMENT, take_jobs, "--jobs N            runs at a time (default: one for each CPU)" },
@@ -207,6 +219,12 @@ static int load(struct sim *s)
 			return COMMAND_USAGE;
 		}
 	if (s->perturb > 0) sim_machine_perturb(&s->m, s->perturb, s->seed);
+	bool any = false;
+	for (unsigned c = 0; c < s->m.known.n_cpus; c++) any |= mask_has(&s->cpus, s->m.known.cpu[c].os);
+	if (s->some_cpus && !any) {
+		complain("--cpus: %s has none of these", s->m.name);
+		return COMMAND_USAGE;
+	}
 	if (!workload_load(&s->w, s->workload, &wrong)) return 0;
 	complain("%s: %s", s->workload, wrong.text);
 	return COMMAND_USAGE;
@@ -235,6 +253,7 @@ static struct sim_run *make_runs(const struct sim *s)
 			run->workload = &s->w;
 			run->seed = s->seed + k;
 			run->trace = s->trace;
+			run->cpus = s->some_cpus ? &s->cpus : NULL;
 			run->config = s->config;
 			nsched_error_t error;
 			if (nsched_config_set(&run->config, "policy", s->name[p], &error) < 0) run->result.error = -EINVAL;

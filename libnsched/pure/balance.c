@@ -9,8 +9,16 @@
  * empty node does not wait. */
 #define STEAL_WAIT_MS 500.0f
 
+/* A run queue is stolen from its tail: who waits goes, who runs stays. What is known of that here is the share of a CPU that each thread
+ * has had of late: tenths of it are told apart, since the kernel counts it in ticks. */
+static int tenths(const struct draft *d, unsigned t)
+{
+	return (int)(10 * d->s->thread[t].load + 0.5f);
+}
+
 static bool goes_before(const struct draft *d, unsigned t, unsigned best)
 {
+	if (tenths(d, t) != tenths(d, best)) return tenths(d, t) < tenths(d, best);
 	uint32_t a = d->s->thread[t].moved_ms_ago, b = d->s->thread[best].moved_ms_ago;
 	return a != b ? a > b : t > best;
 }
@@ -34,6 +42,12 @@ static bool take(struct draft *d, unsigned from, unsigned to, const struct balan
 	int t = balance_choose(d, from, to, taste);
 	if (t >= 0) draft_thread(d, (unsigned)t, to, why);
 	return t >= 0;
+}
+
+/* Nobody's run queue has more than who runs: there is nobody to steal. */
+static bool all_run(const struct draft *d, unsigned node)
+{
+	return d->load.running[node] <= d->s->machine->node[node].n_cpus;
 }
 
 /* Nodes that are not full enough to be taken from, or that nobody may leave, must not make others too full. */
@@ -111,7 +125,7 @@ void balance_over(struct draft *d, float ratio, const struct balance_taste *tast
 		for (unsigned n = 0; n < d->s->machine->n_nodes; n++) {
 			if (!d->s->machine->node[n].n_cpus) continue;
 			float load = load_per_cpu(&d->load, n);
-			if (!stuck[n] && (most < 0 || load > load_per_cpu(&d->load, (unsigned)most))) most = (int)n;
+			if (!stuck[n] && !all_run(d, n) && (most < 0 || load > load_per_cpu(&d->load, (unsigned)most))) most = (int)n;
 			if (least < 0 || load < load_per_cpu(&d->load, (unsigned)least)) least = (int)n;
 		}
 		if (most < 0 || load_per_cpu(&d->load, (unsigned)most) <= ratio * load_per_cpu(&d->load, (unsigned)least)) return;
@@ -148,7 +162,7 @@ static struct pair next_steal(const struct draft *d, const bool *stuck)
 		struct pair mine = { -1, (int)to, 0 };
 		for (unsigned from = 0; from < m->n_nodes; from++) {
 			float gain = load_gain(&d->load, from, to);
-			if (stuck[from] || !(gain > mine.gain) || !has_part_left(d, to) || (float)d->s->past[to].short_ms < wait_ms(d, from, to)) continue;
+			if (stuck[from] || all_run(d, from) || !(gain > mine.gain) || !has_part_left(d, to) || (float)d->s->past[to].short_ms < wait_ms(d, from, to)) continue;
 			mine.from = (int)from;
 			mine.gain = gain;
 		}

@@ -10,8 +10,8 @@
 
 #include "pure/draft.h"
 
-/* Which thread of a crowded node goes: the one with the highest value for the node that it would go to, then the one that was
- * moved longest ago, then the one that came last. NULL: all are alike. */
+/* Which thread of a crowded node goes: the one with the highest value for the node that it would go to, then the one that has had
+ * least of a CPU of late, then the one that was moved longest ago, then the one that came last. NULL: all are alike. */
 struct balance_taste {
 	float (*value)(const void *arg, const struct draft *draft, unsigned thread, unsigned to);
 	const void *arg;
@@ -26,11 +26,11 @@ void balance_new(struct draft *draft, const char *why);
 /* While a node has more threads than CPUs (`cores`: than cores) and another fewer, one of them goes there. */
 void balance_relieve(struct draft *draft, bool cores, const struct balance_taste *taste, const char *why);
 
-/* While it evens the load out, and the node with the most is more than `ratio` times as full as the one with the
+/* While it evens the load out, and the node with the most, where some wait for a CPU, is more than `ratio` times as full as the one with the
  * least: one thread goes. */
 void balance_over(struct draft *draft, float ratio, const struct balance_taste *taste, const char *why);
 
-/* Nodes that are short of threads take from fuller ones, the emptiest first; each has to wait, the longer the less it is short
+/* Nodes that are short of threads take from fuller ones where some wait, the emptiest first; each has to wait, the longer the less it is short
  * and the farther the other is (the situation's past says how long it has). */
 void balance_steal(struct draft *draft, const struct balance_taste *taste, const char *why);
 

@@ -14,6 +14,10 @@ enum { PARTNERS = 8 };
  * that neighbours in a stencil share, must not join all threads to one chain. */
 #define SHARED_LEAST 0.25f
 
+/* Two that were put on one node already stay a group down to this: what samples show of a steady program differs by some hundredths from
+ * look to look, and a group that comes and goes would move with it. */
+#define SHARED_STAYS 0.15f
+
 struct partner {
 	int thread;
 	float shared;
@@ -64,12 +68,18 @@ static int root(int *parent, int t)
 	return t;
 }
 
+static float least_shared(const struct situation *s, int t, int other)
+{
+	const struct situation_thread *a = &s->thread[t], *b = &s->thread[other];
+	return a->bound && b->bound && a->node == b->node ? SHARED_STAYS : SHARED_LEAST;
+}
+
 static void join(struct finder *f)
 {
 	for (int t = 0; t < (int)f->s->n_threads; t++)
 		for (int k = 0; k < PARTNERS; k++) {
 			const struct partner *p = &f->partner[t][k];
-			if (!(p->shared > 0) || !(p->shared >= SHARED_LEAST * f->traffic[t])) continue;
+			if (!(p->shared > 0) || !(p->shared >= least_shared(f->s, t, p->thread) * f->traffic[t])) continue;
 			int a = root(f->parent, t), b = root(f->parent, p->thread);
 			if (a < b) f->parent[b] = a;
 			else f->parent[a] = b;

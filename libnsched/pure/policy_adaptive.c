@@ -4,7 +4,7 @@
  * What decides: whether what a thread touches is its own or shared. Threads that share memory are drawn together, on the node that
  * has most of it, if they fit there; a group that fits nowhere fills as few nodes as it can. Threads with memory of
  * their own spread over the nodes, under partial load too. Pages follow who touches them twice in a row: private ones their
- * thread, shared ones their group.
+ * thread, shared ones their group: where that is on several nodes, its shared memory is parted among them as its threads are.
  *
  * Not to be had in user space: faults that tell private from shared by the last CPU. Done instead: threads are of one group if a
  * good part of what either uses is shared between them (pure/groups.h). The kernel's tasks find each other by and
@@ -20,6 +20,7 @@
 struct packer {
 	struct draft d;
 	struct groups groups;
+	bool *spread;                   /* chunks of groups that are on several nodes: they are parted among these */
 	unsigned room[MACHINE_NODES];   /* threads that each node still takes */
 };
 
@@ -148,6 +149,70 @@ static void spread_lone(struct packer *p)
 	}
 }
 
+/* ---- shared memory of a group on several nodes ---------------------------------------------------------------- */
+
+/* The group of most of what a chunk is used for; GROUPS_NONE: one thread uses it, or no group. */
+static int group_of_chunk(const struct packer *p, const struct situation_chunk *c)
+{
+	const struct situation_use *use = &p->d.s->use[c->first_use];
+	unsigned main = 0;
+	for (unsigned u = 0; u < c->n_uses; u++)
+		if (use[u].rate > use[main].rate) main = u;
+	return c->n_uses > 1 ? p->groups.of[use[main].thread] : GROUPS_NONE;
+}
+
+/* Pages of the group's shared memory that each node is to have: as its threads are. False: they are all on one. */
+static bool find_parts(const struct packer *p, int g, double *part)
+{
+	double pages = 0, threads = 0;
+	unsigned nodes = p->d.s->machine->n_nodes, on = 0;
+	for (unsigned n = 0; n < nodes; n++) part[n] = 0;
+	for (unsigned t = 0; t < p->d.s->n_threads; t++) {
+		int node = p->groups.of[t] == g ? p->d.after.thread_node[t] : -1;
+		int memory = node < 0 ? -1 : machine_nearest_memory(p->d.s->machine, (unsigned)node);
+		if (memory < 0) continue;
+		part[memory]++;
+		threads++;
+	}
+	for (unsigned n = 0; n < nodes; n++) on += part[n] > 0;
+	if (on < 2) return false;
+	for (unsigned c = 0; c < p->d.s->n_chunks; c++)
+		if (group_of_chunk(p, &p->d.s->chunk[c]) == g) pages += p->d.s->chunk[c].pages;
+	for (unsigned n = 0; n < nodes; n++) part[n] *= pages / threads;
+	return true;
+}
+
+/* What lies where there is room for it stays; the rest goes where the most is left. */
+static void spread_group(struct packer *p, int g)
+{
+	double part[MACHINE_NODES];
+	unsigned nodes = p->d.s->machine->n_nodes;
+	if (!find_parts(p, g, part)) return;
+	for (int pass = 0; pass < 2; pass++)
+		for (unsigned c = 0; c < p->d.s->n_chunks; c++) {
+			const struct situation_chunk *chunk = &p->d.s->chunk[c];
+			if (p->spread[c] || group_of_chunk(p, chunk) != g) continue;
+			unsigned to = 0;
+			for (unsigned n = 1; n < nodes; n++)
+				if (part[n] > part[to]) to = n;
+			int here = chunk->where[0].node;
+			bool stays = here >= 0 && (part[here] >= chunk->pages / 2.0 || !draft_may_chunk(&p->d, c));
+			if (pass == 0 && !stays) continue;
+			p->spread[c] = true;
+			if (stays) part[here] -= chunk->pages;
+			if (stays || here < 0 || !draft_may_chunk(&p->d, c) || part[to] < chunk->pages / 2.0) continue;
+			part[to] -= chunk->pages;
+			draft_chunk(&p->d, c, to, "its group is on several nodes");
+		}
+}
+
+static int spread_shared(struct packer *p)
+{
+	p->spread = calloc(p->d.s->n_chunks + 1, sizeof *p->spread);
+	for (unsigned g = 0; p->spread && g < p->groups.n; g++) spread_group(p, (int)g);
+	return p->spread ? 0 : -ENOMEM;
+}
+
 static int decide(const struct situation *s, const struct policy_rules *rules, struct plan *plan)
 {
 	struct packer p;
@@ -160,9 +225,12 @@ static int decide(const struct situation *s, const struct policy_rules *rules, s
 			place_groups(&p, placed, done);
 			balance_relieve(&p.d, false, &taste, "to a free CPU");
 			spread_lone(&p);
-			touch_follow(&p.d, 0, "touched twice by that node");
+			ret = spread_shared(&p);
+			touch_follow(&p.d, 0, p.spread, "touched twice by that node");
 			draft_hold(&p.d, "hold where its memory is its own");
-			ret = draft_end(&p.d, &policy_adaptive, plan);
+			free(p.spread);
+			if (ret) draft_drop(&p.d);
+			else ret = draft_end(&p.d, &policy_adaptive, plan);
 		}
 		groups_free(&p.groups);
 	}

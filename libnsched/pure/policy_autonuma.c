@@ -18,6 +18,10 @@
 /* A thread's gain must be at least this share of what it touches: below it what was seen differs by chance. */
 #define GAIN_LEAST 0.05f
 
+/* One that was moved before must gain so much to be moved again: where its memory is spread over nodes, chance would send it to and
+ * fro for ever. */
+#define GAIN_AGAIN 0.15f
+
 struct shares {
 	unsigned nodes, n_processes;
 	float *thread, *process;  /* [number * nodes + node]: share of the accesses that are to memory of the node */
@@ -93,11 +97,16 @@ static float gain(const struct shares *h, unsigned t, int other, unsigned from, 
 /* The best exchange or move of one thread: to node `to`, with thread `other` or to a free CPU. */
 struct offer { float gain; int to, other; };
 
+static float least_gain(const struct draft *d, unsigned t)
+{
+	return d->s->thread[t].moved_ms_ago == UINT32_MAX ? GAIN_LEAST : GAIN_AGAIN;
+}
+
 static void offer_exchange(const struct draft *d, const struct shares *h, unsigned t, unsigned u, struct offer *best)
 {
 	unsigned here = (unsigned)d->after.thread_node[t], there = (unsigned)d->after.thread_node[u];
 	float mine = gain(h, t, (int)u, here, there), theirs = gain(h, u, (int)t, there, here);
-	if (mine >= GAIN_LEAST && theirs >= 0 && mine + theirs > best->gain) *best = (struct offer){ mine + theirs, (int)there, (int)u };
+	if (mine >= least_gain(d, t) && theirs >= 0 && mine + theirs > best->gain) *best = (struct offer){ mine + theirs, (int)there, (int)u };
 }
 
 static struct offer find_offer(const struct draft *d, const struct shares *h, unsigned t)
@@ -107,7 +116,7 @@ static struct offer find_offer(const struct draft *d, const struct shares *h, un
 	for (unsigned n = 0; n < h->nodes; n++) {
 		if (n == here || d->load.running[n] >= d->s->machine->node[n].n_cpus) continue;
 		float mine = gain(h, t, -1, here, n);
-		if (mine >= GAIN_LEAST && mine > best.gain) best = (struct offer){ mine, (int)n, -1 };
+		if (mine >= least_gain(d, t) && mine > best.gain) best = (struct offer){ mine, (int)n, -1 };
 	}
 	for (unsigned u = 0; u < d->s->n_threads; u++)
 		if (draft_may_thread(d, u) && d->after.thread_node[u] != (int)here) offer_exchange(d, h, t, u, &best);
@@ -152,7 +161,7 @@ static int decide(const struct situation *s, const struct policy_rules *rules, s
 	}
 	balance_relieve(&d, false, NULL, "to a free CPU");
 	place_threads(&d, &shares);
-	touch_follow(&d, 0, "touched twice by that node");
+	touch_follow(&d, 0, NULL, "touched twice by that node");
 	keep(&d, &shares);
 	free_shares(&shares);
 	return draft_end(&d, &policy_autonuma, plan);

@@ -32,7 +32,8 @@ static void balance_outer(struct draft *d)
 		if (least < 0 || decayed(d, n) < decayed(d, (unsigned)least)) least = (int)n;
 	}
 	if (most < 0 || !(decayed(d, (unsigned)most) > NODE_THRESHOLD * decayed(d, (unsigned)least))) return;
-	while (load_gain(&d->load, (unsigned)most, (unsigned)least) > 0 && d->load.running[least] < load_part(&d->load, (unsigned)least)) {
+	unsigned cpus = d->s->machine->node[most].n_cpus;   /* who runs is not stolen, only who waits */
+	while (d->load.running[most] > cpus && load_gain(&d->load, (unsigned)most, (unsigned)least) > 0 && d->load.running[least] < load_part(&d->load, (unsigned)least)) {
 		int t = balance_choose(d, (unsigned)most, (unsigned)least, NULL);
 		if (t < 0) return;
 		draft_thread(d, (unsigned)t, (unsigned)least, "outer circle: off the busiest node");

@@ -25,7 +25,10 @@ static int16_t home_of(const struct situation *s, unsigned t, const double *byte
 		home = (int16_t)n;
 		most = bytes[n];
 	}
-	return home;
+	/* where it was put, unless that has clearly less: what samples show of memory on two nodes alike swings */
+	const struct situation_thread *th = &s->thread[t];
+	bool stays = th->bound && th->node >= 0 && home >= 0 && bytes[th->node] > 0 && CLEARLY_MORE * bytes[th->node] >= bytes[home];
+	return stays ? th->node : home;
 }
 
 static int16_t *find_homes(const struct situation *s)

@@ -179,7 +179,7 @@ static int decide(const struct situation *s, const struct policy_rules *rules, s
 		sum_groups(&v);
 		balance(&v.d);
 		place_threads(&v);
-		touch_follow(&v.d, SHARED_TOUCHES, "touched twice by that node");
+		touch_follow(&v.d, SHARED_TOUCHES, NULL, "touched twice by that node");
 		draft_hold(&v.d, "hold: balanced");
 		ret = draft_end(&v.d, &policy_reconciled, plan);
 	}

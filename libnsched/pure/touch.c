@@ -12,11 +12,12 @@ static bool users_stay(const struct draft *d, const struct situation_chunk *c)
 	return true;
 }
 
-void touch_follow(struct draft *d, float most, const char *why)
+void touch_follow(struct draft *d, float most, const bool *leave, const char *why)
 {
 	for (unsigned c = 0; c < d->s->n_chunks; c++) {
 		const struct situation_chunk *chunk = &d->s->chunk[c];
 		float on[MACHINE_NODES];
+		if (leave && leave[c]) continue;
 		int here = chunk->where[0].node, to = situation_toucher(d->s, chunk, on);
 		if (!draft_may_chunk(d, c) || here < 0 || to < 0 || to != chunk->last || !users_stay(d, chunk)) continue;
 		if (!(on[to] > most * situation_traffic(d->s, chunk)) || estimate_share(&d->before, c, (unsigned)to) >= 1) continue;

@@ -10,8 +10,8 @@
 #include "pure/draft.h"
 
 /* Moves the chunks that the same node touched at both looks to that node, if more than `most` of their traffic comes from it
- * (and more than from where they lie), and their users run where they did. */
-void touch_follow(struct draft *draft, float most, const char *why);
+ * (and more than from where they lie), and their users run where they did. `leave` (NULL: none): chunks that are left alone. */
+void touch_follow(struct draft *draft, float most, const bool *leave, const char *why);
 
 /* Accesses per ns that go to other memory than the nearest to the thread. */
 double touch_remote(const struct estimate *placement);

@@ -2,7 +2,7 @@
 sim_made = tests/sim/sim_made.c tests/sim/sim_made.h
 EXTRA_DIST += $(sim_made)
 if HAVE_CHECK
-sim_tests = tests/sim/test_workload tests/sim/test_engine tests/sim/test_memory tests/sim/test_run
+sim_tests = tests/sim/test_workload tests/sim/test_engine tests/sim/test_memory tests/sim/test_run tests/sim/test_holds
 check_PROGRAMS += $(sim_tests)
 TESTS += $(sim_tests)
 sim_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -23,4 +23,8 @@ tests_sim_test_run_SOURCES = tests/sim/test_run.c $(sim_made)
 tests_sim_test_run_CFLAGS = $(sim_cflags)
 tests_sim_test_run_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_run_LDADD = $(sim_libs)
+tests_sim_test_holds_SOURCES = tests/sim/test_holds.c $(sim_made)
+tests_sim_test_holds_CFLAGS = $(sim_cflags)
+tests_sim_test_holds_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_holds_LDADD = $(sim_libs)
 endif

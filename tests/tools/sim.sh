@@ -40,6 +40,8 @@ refused 2 "--seeds 0" --machine two16 --workload numa02 --seeds 0
 refused 2 "--seeds: a value is missing" --seeds
 refused 2 "--json takes no value" --json=1
 refused 2 "did you mean node_gbs?" --machine two16 --workload numa02 --set node_gb=1
+refused 2 "wanted is a list of CPUs" --machine two16 --workload numa02 --cpus 0-x
+refused 2 "two16 has none of these" --machine two16 --workload numa02 --cpus 99
 refused 2 "wanted is a share" --machine two16 --workload numa02 --perturb 2
 refused 2 "interval_ms" --machine two16 --workload numa02 --option interval_ms=x
 
