@@ -24,6 +24,8 @@ extern void *__libc_memalign(size_t alignment, size_t bytes);
 extern void __libc_free(void *block);
 
 static struct range { uintptr_t from, to, base; char name[32]; } range[RANGES];
+static struct range foreign[RANGES];   /* hwloc and Capstone, which do not look at what they get (libnsched/sys/room.h) */
+static unsigned foreigners;
 static _Atomic unsigned ranges;
 static struct place { char key[KEY]; int times, left; } place[PLACES];
 static unsigned places;
@@ -43,17 +45,23 @@ static void read_ranges(void)
 	size_t n = 0;
 	uintptr_t base = 0;
 	unsigned found = 0;
+	foreigners = 0;
 	for (ssize_t got = 1; fd >= 0 && n < sizeof text - 1 && (got = read(fd, text + n, sizeof text - 1 - n)) > 0; n += (size_t)got) { }
 	if (fd >= 0) close(fd);
 	text[n] = 0;
 	for (char *line = text, *end; (end = strchr(line, '\n')) && found < RANGES; line = end + 1) {
 		*end = 0;
 		char *name = strrchr(line, '/'), *rest;
-		if (!name || strncmp(name, "/libnsched", 10)) continue;
+		int other = name && (!strncmp(name, "/libhwloc", 9) || !strncmp(name, "/libcapstone", 12));
+		if (!name || (!other && strncmp(name, "/libnsched", 10))) continue;
 		uintptr_t from = strtoul(line, &rest, 16), to = strtoul(rest + 1, &rest, 16);
 		char *rights = rest + 1;
 		if (!strtoul(rights + 5, NULL, 16)) base = from;
 		if (rights[2] != 'x') continue;
+		if (other) {
+			if (foreigners < RANGES) foreign[foreigners++] = (struct range){ from, to, base, "" };
+			continue;
+		}
 		range[found] = (struct range){ from, to, base, "" };
 		strncat(range[found++].name, name + 1, sizeof range->name - 1);
 	}
@@ -87,7 +95,7 @@ static void put_hex(char key[KEY], size_t *n, uintptr_t number)
 }
 
 /* Number of the place, or -1: the program's own. Under the lock. */
-static int find_place(const char *call, const void *frame)
+static int find_place(const char *call, const void *frame, uintptr_t caller)
 {
 	static unsigned asked;
 	uintptr_t stack[STACK_WORDS];
@@ -96,12 +104,14 @@ static int find_place(const char *call, const void *frame)
 	char key[KEY];
 	if (!ranges && asked++ % 16 == 0) read_ranges();
 	if (!ranges) return -1;
-	if (asked++ % 4096 == 0) read_ranges();
+	if (asked++ % 64 == 0) read_ranges();   /* others are loaded as time goes by */
 	struct iovec own = { stack, sizeof stack }, other = { (void *)(uintptr_t)frame, sizeof stack };
 	while (words > 32 && process_vm_readv(getpid(), &own, 1, &other, 1, 0) != (ssize_t)(words * sizeof *stack)) {
 		words /= 2;
 		own.iov_len = other.iov_len = words * sizeof *stack;
 	}
+	for (unsigned i = 0; i < foreigners; i++)
+		if (caller >= foreign[i].from && caller < foreign[i].to) put(key, &n, "foreign-");
 	put(key, &n, call);
 	for (size_t i = 0; i < words && found < 2; i++) {
 		const struct range *r = range_of(stack[i]);
@@ -121,7 +131,7 @@ static int find_place(const char *call, const void *frame)
 }
 
 /* True: this one fails. `which` is its place. */
-static bool fails(const char *call, const void *frame, int *which)
+static bool fails(const char *call, const void *frame, const void *caller, int *which)
 {
 	int saved = errno;
 	bool fail = false;
@@ -129,7 +139,7 @@ static bool fails(const char *call, const void *frame, int *which)
 	if (inside) return false;
 	inside = true;
 	enter();
-	*which = find_place(call, frame);
+	*which = find_place(call, frame, (uintptr_t)caller);
 	if (*which >= 0) {
 		const char *wanted = getenv("FAIL_MEMORY_PLACE");
 		place[*which].times++;
@@ -175,7 +185,7 @@ static void forget(const void *block)
 }
 
 #define EXPORTED __attribute__((visibility("default")))
-#define HERE __builtin_frame_address(0)
+#define HERE __builtin_frame_address(0), __builtin_return_address(0)
 
 EXPORTED void *malloc(size_t bytes)
 {

@@ -48,7 +48,8 @@ static int api_open(const char *file)
 	api.leave = (__typeof__(api.leave))dlsym(library, "nsched_thread_unregister");
 	api.place = (__typeof__(api.place))dlsym(library, "nsched_thread_place");
 	api.close = (__typeof__(api.close))dlsym(library, "nsched_close");
-	if (open_it(NULL, &api.handle)) api.handle = NULL;   /* then it goes on without, as the contracts say */
+	int ret = open_it(NULL, &api.handle);
+	if (ret) api.handle = NULL, fprintf(stderr, "nsched: not opened, as it says: %d\n", ret);   /* it goes on without */
 	else (void)!start(api.handle);
 	api.owner = getpid();
 	return atexit(api_close);

@@ -114,8 +114,8 @@ under()
 		return
 	fi
 	for way in $ways; do
-		plain=$(timeout 300 "$@" "$(program "$way")" plain 2>/dev/null | grep '^done\|exited with')
-		got=$(with "$way" NSCHED_REPORT="$work/$tool.$way" "$@" "$(program "$way")" plain 2>err | grep '^done\|exited with')
+		plain=$(timeout 300 "$@" "$(program "$way")" plain 2>/dev/null | grep -o 'done\|exited with code [0-9]*' | sort)
+		got=$(with "$way" NSCHED_REPORT="$work/$tool.$way" "$@" "$(program "$way")" plain 2>err | grep -o 'done\|exited with code [0-9]*' | sort)
 		same "$way under $tool: output" "$plain" "$got"
 		holds "$way under $tool: it was at work" "$(cat "$tool.$way" 2>&1)" ' active'
 		case $(cat err) in *nsched:*) fail "$way under $tool: $(cat err)" ;; esac
