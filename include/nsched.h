@@ -155,6 +155,13 @@ NSCHED_API void nsched_region_end(nsched_thread_t *thread);
  * tells. Thread-safe; nanoseconds; no system call. */
 NSCHED_API void nsched_loop_chunk(nsched_thread_t *thread, uint64_t start);
 
+/* The calling thread is about to start another program, in its own place (execve) or beside it (posix_spawn, system, popen, vfork), which
+ * would inherit the CPUs that nsched bound the thread to: it gets back those that the process was given, and keeps them
+ * until nsched_exec_end. Under `nsched run` this is done by itself; for fork it always is. Without an open
+ * scheduler both do nothing. Thread-safe and async-signal-safe; also in the child of a vfork, which needs no end. */
+NSCHED_API void nsched_exec_begin(void);
+NSCHED_API void nsched_exec_end(void);
+
 /* ---- memory ------------------------------------------------------------------------------------ */
 
 /* Gives the `bytes` bytes at `addr` a name (copied, at most 31 characters are kept), which the
@@ -256,7 +263,9 @@ typedef struct nsched_stats_record {
 NSCHED_API NSCHED_MUST_CHECK int nsched_stats(nsched_t *handle, nsched_stats_t *stats);
 
 /* Writes the report as it stands now to `file` ("-": standard error): JSON where the name ends in
- * .json; what the last plan was made of (for a bug report) where it ends in .situation; text otherwise. -EINVAL: an argument is NULL; else what open or write said. Thread-safe. */
+ * .json; what the last plan was made of (for a bug report) where it ends in .situation; text otherwise. What is there already is
+ * written over if it is a report, or the option `report_over` says so. -EINVAL: an argument is NULL; -EEXIST: another file is there;
+ * else what open or write said. Thread-safe. */
 NSCHED_API NSCHED_MUST_CHECK int nsched_report(nsched_t *handle, const char *file);
 
 #ifdef __cplusplus

@@ -4,7 +4,8 @@
  * A mask that is a strict subset of the process's and not ours is someone's decision (OMP_PROC_BIND,
  * the program itself): the thread is `fixed` for as long as it is so. One that was widened to all again
  * (perf bench binds its threads to CPU 0 while they allocate; a runtime grows its team) is nobody's. A thread inherits the mask of the
- * thread that made it, so a mask that we give to some thread counts as ours. */
+ * thread that made it, so a mask that we gave to any thread counts as ours when a thread is looked at first; from then on only what
+ * it got itself. (On one that binds itself, before that, to just the CPUs of a node that others were bound to, we are wrong.) */
 #ifndef NSCHED_BINDING_H
 #define NSCHED_BINDING_H
 
@@ -46,6 +47,10 @@ void binding_verify(struct binding *binding, struct nsched_thread *thread);
 
 /* Gives the thread all CPUs of the process back, if its mask is ours. */
 void binding_release(struct binding *binding, struct nsched_thread *thread);
+
+/* The calling thread, which is about to start another program, gets all CPUs of the process back, if its mask is ours, and keeps them until
+ * it is held no longer. `thread` is its own, NULL where it is not known (the child of a vfork, for one). Async-signal-safe. */
+void binding_hold(struct binding *binding, struct nsched_thread *thread, bool hold);
 
 /* The same for a thread that is not known, but inherited a mask of ours. 1 if it had one. */
 int binding_release_stranger(struct binding *binding, pid_t tid);

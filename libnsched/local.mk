@@ -15,6 +15,7 @@ libnsched_board_la_SOURCES = \
 	libnsched/sys/board.c libnsched/sys/board.h libnsched/sys/board_map.h \
 	libnsched/sys/board_find.c libnsched/sys/board_owner.c libnsched/sys/board_machine.c \
 	libnsched/sys/nodes.c libnsched/sys/nodes.h \
+	libnsched/sys/files.c libnsched/sys/files.h libnsched/sys/quiet.c libnsched/sys/quiet.h libnsched/sys/room.c libnsched/sys/room.h \
 	libnsched/sys/cpulist.c libnsched/sys/cpulist.h libnsched/sys/cpumask.h \
 	libnsched/sys/topo.c libnsched/sys/topo.h libnsched/sys/measured.c libnsched/sys/measured.h
 libnsched_board_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
@@ -63,6 +64,7 @@ core_sys = \
 	libnsched/sys/actuator.h libnsched/sys/actuator_linux.c libnsched/sys/actuator_dry.c \
 	libnsched/sys/publish.c libnsched/sys/publish.h \
 	libnsched/sys/record_file.c libnsched/sys/record_file.h \
+	libnsched/sys/own_file.c libnsched/sys/own_file.h \
 	libnsched/sys/kernel_faults.c libnsched/sys/kernel_faults.h \
 	libnsched/sys/counter.h $(papi_files) \
 	$(SOURCES_FILES)

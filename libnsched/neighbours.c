@@ -29,9 +29,10 @@ void neighbours_join(struct neighbours *n, const struct cpu_mask *share)
 	n->view = calloc(1, sizeof *n->view);
 	n->plan = calloc(1, sizeof *n->plan);
 	if (slot < 0 || !n->view || !n->plan) {
-		neighbours_leave(n);
+		neighbours_free(n);
 		return;
 	}
+	n->joined = true;
 	/* a rank's launcher has written its head; others are nobody's yet */
 	bool known = (unsigned)slot < board_ranks(n->board) && !board_read_head(n->board, (unsigned)slot, &n->head, NULL);
 	if (known && mask_within(share, &n->head.ceiling)) n->ceiling = n->head.ceiling;
@@ -73,6 +74,7 @@ static void forget(struct neighbours *n)
 	free(n->view);
 	free(n->plan);
 	n->board = NULL;
+	n->joined = false;
 	n->view = NULL;
 	n->plan = NULL;
 	n->mode = NEIGHBOURS_ALONE;
@@ -88,6 +90,12 @@ void neighbours_leave(struct neighbours *n)
 	if (!others) board_unlink(n->board);
 	board_release(n->board);
 	board_leave(n->board, false);
+	n->board = NULL;
+}
+
+void neighbours_free(struct neighbours *n)
+{
+	neighbours_leave(n);
 	forget(n);
 }
 

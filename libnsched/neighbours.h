@@ -24,6 +24,7 @@ enum neighbours_mode {
 
 struct neighbours {
 	struct board *board;          /* NULL: none */
+	bool joined;                  /* there is one, or was: what is below says what came of it */
 	struct board_head head;       /* our own */
 	struct cpu_mask ceiling;      /* CPUs that the job's processes may use together; at least our own */
 	enum neighbours_mode mode;
@@ -42,9 +43,10 @@ void neighbours_join(struct neighbours *neighbours, const struct cpu_mask *share
 /* The machine with the CPUs of the ceiling: from the board, or read and put there for the others. As topo_load. */
 int neighbours_machine(struct neighbours *neighbours, struct machine *machine);
 
-/* Says that this process takes part from now on; gives its slot up. */
+/* Says that this process takes part from now on; gives its slot up, in the thread that joined; forgets what there is to report of it. */
 void neighbours_take_part(struct neighbours *neighbours);
 void neighbours_leave(struct neighbours *neighbours);
+void neighbours_free(struct neighbours *neighbours);
 
 /* In the child of a fork: the parent's slot is not the child's. */
 void neighbours_forked(struct neighbours *neighbours);

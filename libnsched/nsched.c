@@ -132,6 +132,20 @@ int nsched_masks_changed(nsched_t *handle)
 	return 0;
 }
 
+void nsched_exec_begin(void)
+{
+	int saved_errno = errno;
+	process_exec_begin();
+	errno = saved_errno;
+}
+
+void nsched_exec_end(void)
+{
+	int saved_errno = errno;
+	process_exec_end();
+	errno = saved_errno;
+}
+
 int nsched_stats(nsched_t *handle, nsched_stats_t *stats)
 {
 	KEEP_ERRNO;

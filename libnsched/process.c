@@ -1,9 +1,13 @@
 #include "process.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +16,7 @@
 #include "probe.h"
 #include "report.h"
 #include "sys/cpulist.h"
+#include "sys/files.h"
 #include "sys/nodes.h"
 #include "sys/operand.h"
 #include "sys/publish.h"
@@ -24,18 +29,19 @@
 
 enum {
 	FORK_WAIT_NS = 100000, FORK_TRIES = 20, /* a fork waits at the most 2 ms for a step to end */
-	IDLE_MS = 60000,                        /* the helper's sleep where there turned out to be nothing to do */
 };
 
 /* Never freed: late callbacks hold pointers into its registry. */
 static struct nsched one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
 static bool forks_watched, fork_has_step_lock;
+static pid_t forking;   /* forks follow one another: the C library holds a lock over them */
 
 int process_worthwhile(nsched_error_t *why)
 {
 	if (nodes_to_choose(PROCESS_ROOT, launch_cpus())) return 1;
-	if (why) snprintf(why->text, sizeof why->text, "one NUMA node: there is nothing to choose (see numactl -H, and the cpuset of this job)");
+	if (why && getauxval(AT_SECURE)) snprintf(why->text, sizeof why->text, "this program has more rights than its user: it is left alone");
+	else if (why) snprintf(why->text, sizeof why->text, "one NUMA node: there is nothing to choose (see numactl -H, and the cpuset of this job)");
 	return 0;
 }
 
@@ -57,11 +63,30 @@ static void fork_prepare(void)
 	struct timespec wait = { 0, FORK_WAIT_NS };
 	int saved = errno;
 	fork_has_step_lock = false;
+	forking = (pid_t)syscall(SYS_gettid);
 	for (int i = 0; one.opens && !fork_has_step_lock && i < FORK_TRIES; i++) {
 		fork_has_step_lock = pthread_mutex_trylock(&one.step_lock) == 0;
 		if (!fork_has_step_lock) nanosleep(&wait, NULL);
 	}
 	errno = saved;
+}
+
+/* The child begins with the CPUs that the process was given, and so does every program that it becomes: nsched bound its parent. */
+static void give_back_cpus(void)
+{
+	if (one.opens && one.prepared && !one.stopped) binding_hold(&one.session.binding, registry_find_unlocked(&one.registry, forking), true);
+}
+
+void process_exec_begin(void)
+{
+	if (!one.opens || !one.prepared || one.stopped) return;
+	binding_hold(&one.session.binding, registry_find_unlocked(&one.registry, (pid_t)syscall(SYS_gettid)), true);
+}
+
+void process_exec_end(void)
+{
+	struct nsched_thread *self = one.opens ? registry_find_unlocked(&one.registry, (pid_t)syscall(SYS_gettid)) : NULL;
+	if (self) atomic_store(&self->held, false);
 }
 
 static void fork_parent(void)
@@ -74,6 +99,7 @@ static void fork_child(void)
 	int saved = errno;
 	pthread_mutex_init(&open_lock, NULL);
 	pthread_mutex_init(&one.step_lock, NULL);
+	give_back_cpus();
 	exchange_forked(&one.exchange);
 	if (one.opens) {
 		if (one.prepared && fork_has_step_lock) {
@@ -82,6 +108,7 @@ static void fork_child(void)
 		}
 		registry_forget_all(&one.registry);
 		neighbours_forked(&one.neighbours);
+		files_together();
 		one.prepared = false;
 		one.opens = 0;
 		one.loop.running = false;
@@ -108,6 +135,16 @@ static bool takes(const struct nsched_config *config, int sampler)
 	return config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == sampler);
 }
 
+/* The preloaded library sees when this process starts other programs: it is told whom to tell. */
+static void watch_execs(void)
+{
+	void *found = dlsym(RTLD_DEFAULT, "nsched_preload_exec");
+	void (*watch)(void (*begin)(void), void (*end)(void));
+	if (!found) return;
+	memcpy(&watch, &found, sizeof watch);
+	watch(process_exec_begin, process_exec_end);
+}
+
 static void make(const struct nsched_config *config)
 {
 	static bool registry_made;
@@ -116,8 +153,9 @@ static void make(const struct nsched_config *config)
 	registry_made = true;
 	ranges_init(&one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
 	pthread_mutex_init(&one.step_lock, NULL);
-	one.prepared = false;
+	one.prepared = one.stopped = false;
 	one.threads_most = 0;
+	one.no_look[0] = 0;
 	one.pid = getpid();
 	one.open_ns = clock_linux.now_ns(NULL);
 	clock_ticks_start();
@@ -128,6 +166,7 @@ static void make(const struct nsched_config *config)
 		find_allowed(&one.allowed);
 		if (config->publish) (void)publish_start();
 	}
+	watch_execs();
 	if (!forks_watched) forks_watched = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
 }
 
@@ -207,13 +246,13 @@ static void prepare(pid_t self_tid)
 	}
 	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &one.allowed);
 	if (ret) {
-		neighbours_leave(&one.neighbours);
+		neighbours_free(&one.neighbours);
 		stay_idle("hwloc could not read this machine's topology");
 		return;
 	}
 	if (!machine_worthwhile(&setup.machine)) {
 		machine_free(&setup.machine);
-		neighbours_leave(&one.neighbours);
+		neighbours_free(&one.neighbours);
 		stay_idle("one NUMA node is left of what this process may use: there is nothing to choose");
 		return;
 	}
@@ -224,7 +263,7 @@ static void prepare(pid_t self_tid)
 	one.session.self_tid = self_tid;
 	one.prepared = !ret;
 	if (ret) recorder_close(&one.recorder);
-	if (ret) neighbours_leave(&one.neighbours);
+	if (ret) neighbours_free(&one.neighbours);
 	else neighbours_take_part(&one.neighbours);
 }
 
@@ -255,8 +294,8 @@ static void publish(const struct session *s)
 
 static int step_locked(pid_t self_tid)
 {
-	if (!one.idle && !one.prepared) prepare(self_tid);
-	if (one.idle) return 0;
+	if (!one.idle && !one.prepared && !one.stopped) prepare(self_tid);
+	if (one.idle || one.stopped) return 0;
 	look_at_row();
 	int ret = session_step(&one.session);
 	publish(&one.session);
@@ -269,10 +308,41 @@ static uint64_t helper_step(void *arg, pid_t self_tid)
 	(void)arg;
 	pthread_mutex_lock(&one.step_lock);
 	step_locked(self_tid);
-	uint64_t ms = one.prepared ? session_wait_ms(&one.session) : IDLE_MS;
+	uint64_t ms = one.prepared ? session_wait_ms(&one.session) : LOOP_END;   /* there turned out to be nothing to do */
 	pthread_mutex_unlock(&one.step_lock);
 	return ms;
 }
+
+/* What is open already was opened by a step by hand, and is in the program's table. */
+static void helper_begin(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&one.step_lock);
+	if (!one.prepared) files_apart();
+	pthread_mutex_unlock(&one.step_lock);
+}
+
+/* From here on only the report is missing. In the thread that has the files; twice does nothing. */
+static void stop_session(void)
+{
+	if (one.prepared && !one.stopped) {
+		session_stop(&one.session);
+		recorder_close(&one.recorder);
+	}
+	neighbours_leave(&one.neighbours);
+	one.stopped = true;
+}
+
+static void helper_end(void *arg)
+{
+	(void)arg;
+	pthread_mutex_lock(&one.step_lock);
+	stop_session();
+	if (files_are_own()) files_together();
+	pthread_mutex_unlock(&one.step_lock);
+}
+
+static const struct loop_ops helper = { helper_begin, helper_step, helper_end };
 
 /* The plugin of one installation beside the preload library of another: two copies of this library, which know nothing of each
  * other and would both move everything. The one whose helper came first stays. */
@@ -287,7 +357,8 @@ int process_start(struct nsched *handle)
 {
 	pthread_mutex_lock(&open_lock);
 	yield_to_other_copy(handle);
-	int ret = handle->idle ? 0 : loop_start(&handle->loop, helper_step, NULL);
+	int ret = handle->idle ? 0 : loop_start(&handle->loop, &helper, NULL);
+	if (ret) snprintf(handle->no_look, sizeof handle->no_look, "the helper thread could not be had: %s", strerror(-ret));
 	pthread_mutex_unlock(&open_lock);
 	return ret;
 }
@@ -307,7 +378,8 @@ static int report_locked(struct nsched *h, const char *file)
 {
 	struct report report = { .config = &h->config, .neighbours = &h->neighbours, .session = h->prepared ? &h->session : NULL, .threads = h->threads_most,
 	                         .refused = h->registry.refused, .exchange = &h->exchange, .recorder = &h->recorder,
-	                         .idle_reason = h->idle ? h->idle_reason.text : "the program ended before the first look (it had no second thread, no parallel region, or no step)",
+	                         .idle_reason = h->idle ? h->idle_reason.text : h->no_look[0] ? h->no_look :
+	                         "the program ended before the first look (it had no second thread, no parallel region, or no step)",
 	                         .run_s = (double)(clock_linux.now_ns(NULL) - h->open_ns) / 1e9 };
 	if (h->prepared) {
 		session_count_sources(&h->session);
@@ -353,14 +425,14 @@ static void finish(void)
 	char file[CONFIG_TEXT_BYTES];
 	loop_stop(&one.loop);
 	pthread_mutex_lock(&one.step_lock);
-	if (one.prepared) session_stop(&one.session);
-	if (one.prepared) recorder_close(&one.recorder);
+	stop_session();
 	if (one.config.report[0] && launch_report_file(one.config.report, file, sizeof file) >= 0) {
 		int ret = report_locked(&one, file);
-		if (ret) log_line("the report could not be written to %s: %s", file, strerror(-ret));
+		if (ret) log_line("the report could not be written to %s: %s", file,
+		                  ret == -EEXIST ? "it is there, and no report of nsched's; report_over=1 overwrites it" : strerror(-ret));
 	}
 	if (one.prepared) session_free(&one.session);
-	neighbours_leave(&one.neighbours);
+	neighbours_free(&one.neighbours);
 	one.prepared = false;
 	ranges_free(&one.ranges);
 	free(one.row);

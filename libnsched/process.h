@@ -21,7 +21,9 @@ struct nsched {
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */
 	bool prepared;                /* the session exists */
+	bool stopped;                 /* and does nothing any more: what is left is its report */
 	nsched_error_t idle_reason;
+	char no_look[120];            /* why no helper looks; empty: one does, or none was asked for */
 	uint64_t open_ns;
 	uint32_t threads_most;
 	pthread_mutex_t step_lock;    /* held over a step, and while what steps change is read */
@@ -39,5 +41,7 @@ int process_report(struct nsched *handle, const char *file);
 int process_stats(struct nsched *handle, nsched_stats_t *stats);
 int process_probe(nsched_source_t *source, size_t size, unsigned most);
 int process_worthwhile(nsched_error_t *why);
+void process_exec_begin(void);
+void process_exec_end(void);
 
 #endif

@@ -18,6 +18,8 @@ static void reset_slot(struct nsched_thread *thread)
 	atomic_store_explicit(&thread->fixed, false, memory_order_relaxed);
 	atomic_store_explicit(&thread->failed, 0, memory_order_relaxed);
 	atomic_store_explicit(&thread->bindings, 0, memory_order_relaxed);
+	atomic_store_explicit(&thread->lent, REGISTRY_NOT_LOOKED, memory_order_relaxed);
+	atomic_store_explicit(&thread->held, false, memory_order_relaxed);
 	atomic_flag_clear(&thread->busy);
 	region_table_clear(&thread->regions);
 	thread->node = REGISTRY_NO_NODE;
@@ -76,6 +78,11 @@ static struct nsched_thread *find(struct registry *registry, pid_t tid)
 		if (thread->tid == tid && atomic_load_explicit(&thread->state, memory_order_acquire) == THREAD_LIVE) return thread;
 	}
 	return NULL;
+}
+
+struct nsched_thread *registry_find_unlocked(struct registry *registry, pid_t tid)
+{
+	return find(registry, tid);
 }
 
 struct nsched_thread *registry_find(struct registry *registry, pid_t tid)

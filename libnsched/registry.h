@@ -19,6 +19,7 @@ enum {
 	REGISTRY_BLOCK = 64,       /* threads made at a time */
 	REGISTRY_TOUCHES = 16,     /* uses of memory that a thread can tell between two steps; a power of two */
 	REGISTRY_NO_NODE = -1,
+	REGISTRY_NOT_LOOKED = -2,
 	REGISTRY_UNKNOWN_CPU = 0xff,
 };
 
@@ -41,6 +42,8 @@ struct nsched_thread {
 	_Atomic int bound;         /* node that we bound it to */
 	_Atomic bool fixed;        /* bound by someone else: we keep off */
 	_Atomic uint32_t failed;   /* step in which binding failed or did not help: not again before the next */
+	_Atomic int lent;          /* node whose CPUs it has from us, by binding or by inheritance; REGISTRY_NOT_LOOKED, REGISTRY_NO_NODE */
+	_Atomic bool held;         /* it is starting another program: it has all its CPUs, and is not bound */
 	atomic_flag busy;          /* someone is binding it just now */
 	_Atomic uint64_t bindings; /* system calls that bound it */
 
@@ -99,6 +102,9 @@ void registry_forget_all(struct registry *registry);
 /* The slot of thread `tid`, made if there is none. NULL: full, or no memory. Takes the lock. */
 struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered);
 struct nsched_thread *registry_find(struct registry *registry, pid_t tid);
+
+/* The same without the lock, for the thread `tid` itself: nobody else frees its slot while it lives. */
+struct nsched_thread *registry_find_unlocked(struct registry *registry, pid_t tid);
 
 /* The stepping thread looks at a thread, or at all of them: what it goes by until it looks again. */
 void registry_see(struct nsched_thread *thread);

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pure/snapshot.h"
+#include "sys/own_file.h"
+#include "sys/quiet.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -35,14 +38,38 @@ int report_situation(const struct report *report, FILE *out)
 	return ret;
 }
 
+/* The beginnings of all that we write here: text, JSON, a situation, or why there is none. */
+static bool is_ours(const char *begin, size_t bytes)
+{
+	static const char *const ours[] = { "nsched ", "{\n \"version\": \"", "situation ", "# thread ", "# idle: " };
+	for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (bytes >= strlen(ours[i]) && !memcmp(begin, ours[i], strlen(ours[i]))) return true;
+	return false;
+}
+
+static int write_as(const struct report *report, const char *file, FILE *out)
+{
+	int ret = ends_in(file, ".json") ? report_json(report, out) : ends_in(file, ".situation") ? report_situation(report, out) :
+	          report_text(report, out);
+	return ret == -EIO && errno ? -errno : ret;
+}
+
 int report_write(const struct report *report, const char *file)
 {
 	bool std = !strcmp(file, "-");
-	FILE *out = std ? stderr : fopen(file, "we");
-	if (!out) return -errno;
-	int ret = ends_in(file, ".json") ? report_json(report, out) : ends_in(file, ".situation") ? report_situation(report, out) :
-	          report_text(report, out);
-	if (!ret && fflush(out)) ret = -errno;
+	int fd = std ? STDERR_FILENO : own_file_open(file, report->config->report_over, false, is_ours);
+	if (fd < 0) return fd;
+	FILE *out = std ? stderr : fdopen(fd, "w");
+	if (!out) {
+		close(fd);
+		return -ENOMEM;
+	}
+	struct quiet quiet;
+	quiet_begin(&quiet);
+	errno = 0;   /* what the first write that failed says is the reason, wherever it is found */
+	int ret = write_as(report, file, out);
+	if (fflush(out) && (!ret || ret == -EIO)) ret = -errno;
 	if (!std && fclose(out) && !ret) ret = -errno;
+	quiet_end(&quiet);
 	return ret;
 }

@@ -161,7 +161,7 @@ static void add_record(json_t *root, const struct report *r)
 
 static void add_neighbours(json_t *root, const struct neighbours *n)
 {
-	if (!n || !n->board) return;
+	if (!n || !n->joined) return;
 	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
 	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over, "refused", (json_int_t)n->totals.refused));
 }
@@ -171,7 +171,7 @@ static void add_exchange(json_t *root, struct exchange *exchange, const struct n
 {
 	struct exchange_about about;
 	if (!exchange_about(exchange, &about)) {
-		if (!n || !n->board || n->head.rank < 0) return;
+		if (!n || !n->joined || n->head.rank < 0) return;
 		json_object_set_new(root, "rank", json_integer(n->head.rank));
 		json_object_set_new(root, "ranks", json_integer(n->head.ranks));
 		return;

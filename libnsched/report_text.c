@@ -78,7 +78,7 @@ static void print_move(FILE *out, const struct history_move *h)
 
 static void print_neighbours(FILE *out, const struct neighbours *n)
 {
-	if (!n || !n->board) return;
+	if (!n || !n->joined) return;
 	if (n->head.rank >= 0) fprintf(out, "  rank %d of %u\n", n->head.rank, n->head.ranks);
 	fprintf(out, "  with other processes: ");
 	if (!n->totals.followed && !n->totals.made) fprintf(out, "none that took part; planned by itself\n");

@@ -6,8 +6,9 @@ libompt_la_SOURCES = \
 	ompt_plugin/ompt_region.c ompt_plugin/ompt_region.h \
 	ompt_plugin/ompt_runtime.c ompt_plugin/ompt_runtime.h \
 	ompt_plugin/ompt_session.c ompt_plugin/ompt_session.h \
-	ompt_plugin/ompt_tool.c ompt_plugin/ompt_types.h
-libompt_la_CPPFLAGS = -I$(top_srcdir)/include
+	ompt_plugin/ompt_tool.c ompt_plugin/ompt_types.h \
+	libnsched/sys/quiet.c libnsched/sys/quiet.h
+libompt_la_CPPFLAGS = -I$(top_srcdir)/include -I$(top_srcdir)/libnsched
 
 # nodelete: the runtime closes its tool at the end, while late callbacks may still be on their way.
 # $ORIGIN: the core lies beside the plugin, in whatever folder both have been moved to, and the OpenMP runtime

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "sys/quiet.h"
+
 _Atomic uint32_t session_state;
 
 /* Protects all of `session`, and keeps threads from registering while it is taken down. Not held while
@@ -19,6 +21,21 @@ static struct {
 	bool forks_watched;
 } session;
 
+void session_complain(const char *what, const char *more)
+{
+	char line[sizeof(nsched_error_t) + 64];
+	int length = snprintf(line, sizeof(line), "nsched: %s%s", what, more), saved = errno;
+	struct quiet quiet;
+
+	if (length > (int)sizeof(line) - 2)
+		length = (int)sizeof(line) - 2;
+	line[length++] = '\n';
+	quiet_begin(&quiet);
+	if (write(STDERR_FILENO, line, (size_t)length) < 0) { } /* no standard error: nobody to tell */
+	quiet_end(&quiet);
+	errno = saved;
+}
+
 nsched_config_t *session_options(void)
 {
 	nsched_config_t *config = NULL;
@@ -27,7 +44,7 @@ nsched_config_t *session_options(void)
 	if (nsched_config_create(&config) < 0)
 		return NULL;
 	if (nsched_config_environment(config, &error) < 0)
-		fprintf(stderr, "nsched: %s (ignored)\n", error.text);
+		session_complain(error.text, " (ignored)");
 	return config;
 }
 

@@ -29,6 +29,9 @@ static inline uint32_t session_now(void)
  * error and left at its default. NULL: no memory. */
 nsched_config_t *session_options(void);
 
+/* A line on standard error, of the two together. errno is kept. */
+void session_complain(const char *what, const char *more);
+
 /* Whether the options ask for a report. */
 bool session_wants_report(const nsched_config_t *config);
 

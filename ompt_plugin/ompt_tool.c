@@ -6,7 +6,6 @@
 #define _GNU_SOURCE /* secure_getenv */
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "ompt_chain.h"
@@ -72,7 +71,7 @@ static int initialize(ompt_function_lookup_t lookup, int device, ompt_data_t *da
 
 	(void)data;
 	if (!serving)
-		fputs("nsched: this OpenMP runtime does not announce its parallel regions; nothing is placed\n", stderr);
+		session_complain("this OpenMP runtime does not announce its parallel regions; nothing is placed", "");
 	if (tool.chained != NULL)
 		chaining = chain_initialize(tool.chained, lookup, device);
 	errno = saved;

@@ -4,6 +4,7 @@ include tests/sim/local.mk
 include tests/replay/local.mk
 include tests/fuzz/local.mk
 include tests/plugin/local.mk
+include tests/harmless/local.mk
 include tests/papi/local.mk
 include tests/operand/local.mk
 include tests/live/local.mk

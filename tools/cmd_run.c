@@ -47,6 +47,7 @@ static const struct flag {
 	{ "--record", WITH_ARGUMENT, "record", NULL,
 	  "--record FILE           all that decisions depend on goes to FILE, for nsched replay; %p, %h, %r as above" },
 	{ "--anonymous", NO_ARGUMENT, "record_names", "0", "--anonymous             the record has no names that the program gave" },
+	{ "--force", NO_ARGUMENT, "report_over", "1", "--force                 report and record are written even over files that are none" },
 	{ "--dry-run", NO_ARGUMENT, "dry_run", "1", "--dry-run               decide and report, but move nothing" },
 	{ "--option", WITH_ARGUMENT, NULL, NULL, "--option NAME=VALUE     any option of the table below; may be repeated" },
 	{ "--widen", NO_ARGUMENT, "widen", "1",
@@ -165,6 +166,8 @@ static int take_flag(struct run *run, int argc, char **argv, int *index)
 			return COMMAND_USAGE;
 		}
 	}
+	if (strcmp(flag->name, "--force") == 0 && set_option(run, "record_over", "1") != 0)
+		return COMMAND_BROKEN;
 	if (flag->option != NULL)
 		return set_option(run, flag->option, value == NULL ? flag->value : value);
 	if (flag->argument == WITH_ARGUMENT)

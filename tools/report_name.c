@@ -98,7 +98,7 @@ static int folder_takes_it(const char *what, const char *file)
 	int length = (int)(strrchr(file, '/') - file);
 
 	snprintf(folder, sizeof(folder), "%.*s", length == 0 ? 1 : length, file);
-	if (access(folder, W_OK | X_OK) == 0)
+	if (access(folder, W_OK | X_OK) == 0 || access(file, W_OK) == 0)
 		return 0;
 	complain("no %s can be written into %s: %s", what, folder, strerror(errno));
 	return -errno;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "sys/board_map.h"
+#include "sys/quiet.h"
 
 enum { READ_TRIES = 16 };   /* of a part that is being written each time: then it is left for the next step */
 
@@ -57,15 +58,22 @@ int board_pread(int fd, void *data, size_t bytes, off_t at)
 
 int board_pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
-	for (const char *from = data; bytes;) {
+	struct quiet quiet;
+	int ret = 0;
+	quiet_begin(&quiet);
+	for (const char *from = data; bytes && !ret;) {
 		ssize_t put = pwrite(fd, from, bytes, at);
 		if (put < 0 && errno == EINTR) continue;
-		if (put <= 0) return put ? -errno : -EIO;
+		if (put <= 0) {
+			ret = put ? -errno : -EIO;
+			break;
+		}
 		from += put;
 		at += put;
 		bytes -= (size_t)put;
 	}
-	return 0;
+	quiet_end(&quiet);
+	return ret;
 }
 
 /* ---- of all ------------------------------------------------------------------------------------------------ */

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "sys/board_map.h"
+#include "sys/files.h"
+#include "sys/quiet.h"
 
 #ifndef BOARD_FOLDER
 #define BOARD_FOLDER "/dev/shm"
@@ -108,9 +110,11 @@ static int shape(int fd, uint32_t slots, unsigned ranks, pid_t launcher, const c
 	if (getrandom(&header.nonce, sizeof header.nonce, GRND_NONBLOCK) != sizeof header.nonce)
 		header.nonce = mix((uint64_t)getpid(), name, strlen(name));
 	snprintf(header.name, sizeof header.name, "%s", name);
-	if (ftruncate(fd, board_file_bytes(slots))) return -errno;
-	int ret = posix_fallocate(fd, 0, (off_t)board_mapped_bytes(slots));
-	return ret ? -ret : board_pwrite(fd, &header, sizeof header, 0);
+	struct quiet quiet;
+	quiet_begin(&quiet);   /* a file that may not be so large (ulimit -f) */
+	int ret = ftruncate(fd, board_file_bytes(slots)) ? -errno : -posix_fallocate(fd, 0, (off_t)board_mapped_bytes(slots));
+	quiet_end(&quiet);
+	return ret ? ret : board_pwrite(fd, &header, sizeof header, 0);
 }
 
 /* A high number for the file, where the process may have one. */
@@ -124,7 +128,7 @@ static int raise_fd(int fd)
 
 static int open_named(const char *path, struct board **board)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0) return errno == EACCES ? -EPERM : -errno;
 	fd = raise_fd(fd);
 	int ret = take(fd, false, board);
@@ -199,6 +203,16 @@ static int take_if_meant(int fd, bool inherited, uint64_t nonce, struct board **
 	return -ENOENT;
 }
 
+static int open_meant(const char *path, uint64_t nonce, struct board **board)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0) return -ENOENT;
+	fd = raise_fd(fd);
+	int ret = take_if_meant(fd, false, nonce, board);
+	if (ret) close(fd);
+	return ret;
+}
+
 int board_attach(const char *word, struct board **board)
 {
 	int fd, end = 0;
@@ -206,15 +220,14 @@ int board_attach(const char *word, struct board **board)
 	unsigned long long nonce;
 	char path[PATH_BYTES];
 	if (sscanf(word, "%9d:%9ld:%16llx%n", &fd, &pid, &nonce, &end) != 3 || word[end] || fd < 0) return -ENOENT;
-	int ret = take_if_meant(fd, true, nonce, board);
+	int ret = files_are_own() ? -ENOENT : take_if_meant(fd, true, nonce, board);
 	if (!ret || ret == -ENOMEM) return ret;
-	/* launchers close what they do not know, but may still have it themselves */
+	/* the program has it, where this thread's files are its own; launchers close what they do not know, but may still have it themselves */
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	if (files_are_own()) ret = open_meant(path, nonce, board);
+	if (!ret) return 0;
 	snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0) return -ENOENT;
-	fd = raise_fd(fd);
-	ret = take_if_meant(fd, false, nonce, board);
-	if (ret) close(fd);
+	ret = open_meant(path, nonce, board);
 	return ret == -ENOMEM || ret == -EXDEV ? ret : ret ? -ENOENT : 0;
 }
 
@@ -223,7 +236,7 @@ void board_leave(struct board *board, bool keep_open)
 	if (!board) return;
 	munmap(board->header, board->mapped_bytes);
 	if (keep_open) fcntl(board->fd, F_SETFD, 0);
-	else if (!board->inherited) close(board->fd);
+	else if (!board->inherited) files_close(board->fd);
 	free(board);
 }
 

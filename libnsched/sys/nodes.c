@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum {
@@ -124,7 +125,8 @@ static int choose(struct texts *texts, const char *root, const char *cpus)
 
 int nodes_to_choose(const char *root, const char *cpus)
 {
-	struct texts *texts = malloc(sizeof(*texts));
+	/* a program with more rights than its user is left alone */
+	struct texts *texts = getauxval(AT_SECURE) ? NULL : malloc(sizeof(*texts));
 	int result = texts != NULL && choose(texts, root, cpus);
 
 	free(texts);

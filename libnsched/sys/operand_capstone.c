@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sys/room.h"
+
 enum { FILE_BYTES = 32 };
 
 struct capstone_calls capstone;
@@ -43,7 +45,7 @@ void capstone_close(void *state)
 
 struct capstone_state *capstone_open(cs_arch arch, cs_mode mode, const uint8_t *nop, size_t bytes)
 {
-	struct capstone_state *s = capstone_load() ? calloc(1, sizeof(*s)) : NULL;
+	struct capstone_state *s = room_is_left() && capstone_load() ? calloc(1, sizeof(*s)) : NULL;
 	uint64_t at = 0;
 
 	if (!s)

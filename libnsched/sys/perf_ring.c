@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sys/files.h"
+
 /* ---- records ---------------------------------------------------------------------------------------- */
 
 static void copy_out(const struct perf_cursor *cursor, void *to, size_t bytes)
@@ -101,9 +103,9 @@ static int map_aux(struct perf_ring *ring, size_t bytes)
 
 static void close_events(struct perf_ring *ring)
 {
-	close(ring->fd);
+	files_close(ring->fd);
 	if (ring->leader > 0)
-		close(ring->leader);
+		files_close(ring->leader);
 	ring->leader = 0;
 }
 

@@ -8,15 +8,14 @@
 #ifdef NSCHED_WITH_ZSTD
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
+
+#include "sys/files.h"
+#include "sys/own_file.h"
+#include "sys/quiet.h"
 
 #define LIBRARY "libzstd.so.1"
 
@@ -62,52 +61,25 @@ static int load(struct zstd *z)
 static int give_up(struct record_file *f, int error, char why[RECORD_FILE_WHY], const char *what)
 {
 	snprintf(why, RECORD_FILE_WHY, "%s", what);
-	if (f->fd >= 0) close(f->fd);
+	if (f->fd >= 0) files_close(f->fd);
 	if (f->packer) f->z.ZSTD_freeCCtx(f->packer);
 	free(f);
 	return error;
 }
 
-/* Is what is there ours to overwrite? */
-static bool is_ours(int fd)
+/* A record of any version: all but the number. */
+static bool is_ours(const char *begin, size_t bytes)
 {
 	static const char magic[] = RECORD_MAGIC;
-	char begin[RECORD_MAGIC_BYTES];
-	struct stat st;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return false;
-	if (!st.st_size) return true;
-	/* of any version: all but the number */
-	return pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && !memcmp(begin, magic, strcspn(magic, "1"));
+	return bytes >= RECORD_MAGIC_BYTES && !memcmp(begin, magic, strcspn(magic, "1"));
 }
 
-/* Without waiting: it may be a pipe that nobody reads. */
-static int open_file(const char *path, bool over)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) { }   /* where there are no locks, there are none */
-	if (fd >= 0 || errno != EEXIST) return fd < 0 ? -errno : fd;
-	fd = open(path, (over ? O_WRONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0) return -errno;
-	int ret = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -EBUSY : !over && !is_ours(fd) ? -EEXIST : 0;
-	if (!ret && ftruncate(fd, 0) && errno != EINVAL) ret = -errno;   /* EINVAL: no file but a device */
-	if (ret) close(fd);
-	return ret ? ret : fd;
-}
-
-/* A file that may not grow (ulimit -f), or a pipe without a reader, is an error, and no signal for the program. */
 static ssize_t write_quietly(int fd, const void *data, size_t bytes)
 {
-	static const struct timespec now = { 0, 0 };
-	sigset_t ours, before;
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGXFSZ);
-	sigaddset(&ours, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	struct quiet quiet;
+	quiet_begin(&quiet);
 	ssize_t n = write(fd, data, bytes);
-	int error = errno;
-	if (n < 0 && (error == EFBIG || error == EPIPE)) (void)sigtimedwait(&ours, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
+	quiet_end(&quiet);
 	return n;
 }
 
@@ -143,7 +115,7 @@ int record_file_open(const char *path, bool over, struct record_file **file, cha
 	f->fd = -1;
 	if (load(&f->z)) return give_up(f, -ENOSYS, why, LIBRARY ", which packs it, is not there (Debian: libzstd1)");
 	if (!set_up(f)) return give_up(f, -ENOMEM, why, "no memory for the packer");
-	int fd = open_file(path, over);
+	int fd = own_file_open(path, over, true, is_ours);
 	if (fd == -EEXIST) return give_up(f, fd, why, "it is there, and no record of nsched's; record_over=1 overwrites it");
 	if (fd == -EBUSY) return give_up(f, fd, why, "another process is recording into it");
 	if (fd < 0) return give_up(f, fd, why, strerror(-fd));
@@ -193,7 +165,7 @@ int record_file_end(struct record_file *f)
 
 void record_file_close(struct record_file *f)
 {
-	close(f->fd);
+	files_close(f->fd);
 	f->z.ZSTD_freeCCtx(f->packer);
 	free(f);
 }

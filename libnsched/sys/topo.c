@@ -11,6 +11,7 @@
 
 #if __has_include(<sys/single_threaded.h>)   /* glibc 2.32 */
 #include <sys/single_threaded.h>
+#include "sys/room.h"
 #define HAS_SINGLE_THREADED
 #endif
 
@@ -104,7 +105,7 @@ static bool has_one_thread(void)
  * calling thread to every CPU in turn; the flag forbids it. */
 static int open_topology(hwloc_topology_t *topology)
 {
-	if (hwloc_topology_init(topology)) return -ENOMEM;
+	if (!room_is_left() || hwloc_topology_init(topology)) return -ENOMEM;
 	hwloc_topology_set_all_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
 	hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	hwloc_topology_set_type_filter(*topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -129,7 +130,7 @@ void topo_prepare(void)
 	unsigned n = 0;
 	if (kept || !has_one_thread() || !environ || getenv("HWLOC_PLUGINS_PATH")) return;
 	while (environ[n]) n++;
-	char **saved = environ, **own = malloc((n + 2) * sizeof *own);
+	char **saved = environ, **own = !room_is_left() ? NULL : malloc((n + 2) * sizeof *own);
 	if (!own) return;
 	own[0] = no_plugins;
 	memcpy(own + 1, saved, (n + 1) * sizeof *own);

@@ -1,14 +1,13 @@
-# Fuzzing with libFuzzer, where clang has it; by hand: make fuzz-workload, fuzz-machine, fuzz-snapshot, fuzz-record
-# [FUZZ_SECONDS=60]. What it begins with is tests/fuzz/corpus/NAME; what it finds goes to fuzz-corpus/NAME of the build. A file that broke
+# Fuzzing with libFuzzer, where clang has it; by hand: make fuzz-NAME [FUZZ_SECONDS=60], or make fuzz
+# for all, one after the other. What it begins with is tests/fuzz/corpus/NAME; what it finds goes to fuzz-corpus/NAME of the build. A file that broke
 # something belongs into the former. `make check` plays the corpora with a small changer of bytes in libFuzzer's place.
-fuzz_targets = workload machine snapshot record
-EXTRA_DIST += tests/fuzz/fuzz.h tests/fuzz/fuzz_main.c tests/fuzz/fuzz_workload.c tests/fuzz/fuzz_machine.c tests/fuzz/fuzz_snapshot.c \
-	tests/fuzz/fuzz_record.c tests/fuzz/corpus tests/fuzz/corpora tests/fuzz/hwloc.supp
+fuzz_targets = workload machine snapshot record config proc ring operand board api
+EXTRA_DIST += tests/fuzz/fuzz_record.c tests/fuzz/corpus tests/fuzz/corpora tests/fuzz/hwloc.supp
 FUZZ_SECONDS = 60
 
 fuzz_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/sim -I$(top_srcdir)/replay
 check_PROGRAMS += tests/fuzz/fuzz_workload tests/fuzz/fuzz_machine tests/fuzz/fuzz_snapshot
-tests_fuzz_fuzz_workload_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_workload.c
+tests_fuzz_fuzz_workload_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz.h tests/fuzz/fuzz_workload.c
 tests_fuzz_fuzz_workload_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_workload_LDADD = libnsched_sim.la
 tests_fuzz_fuzz_machine_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_machine.c
@@ -17,6 +16,20 @@ tests_fuzz_fuzz_machine_LDADD = libnsched_sim.la
 tests_fuzz_fuzz_snapshot_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_snapshot.c
 tests_fuzz_fuzz_snapshot_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_snapshot_LDADD = libnsched_core.la
+check_PROGRAMS += tests/fuzz/fuzz_config tests/fuzz/fuzz_proc tests/fuzz/fuzz_ring tests/fuzz/fuzz_operand tests/fuzz/fuzz_board tests/fuzz/fuzz_api
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_config.c
+tests_fuzz_fuzz_config_LDADD = libnsched_core.la
+tests_fuzz_fuzz_proc_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_proc.c
+tests_fuzz_fuzz_proc_LDADD = libnsched_core.la
+tests_fuzz_fuzz_ring_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_ring.c
+tests_fuzz_fuzz_ring_LDADD = libnsched_core.la
+tests_fuzz_fuzz_operand_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_operand.c
+tests_fuzz_fuzz_operand_LDADD = libnsched_core.la
+tests_fuzz_fuzz_board_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_board.c
+tests_fuzz_fuzz_board_LDADD = libnsched_core.la
+tests_fuzz_fuzz_api_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_api.c tests/stubs/two_nodes.c
+tests_fuzz_fuzz_api_CFLAGS = $(AM_CFLAGS)
+tests_fuzz_fuzz_api_LDADD = libnsched_core.la -ldl
 if HAVE_ZSTD
 check_PROGRAMS += tests/fuzz/fuzz_record
 tests_fuzz_fuzz_record_SOURCES = tests/fuzz/fuzz_main.c tests/fuzz/fuzz_record.c
@@ -32,9 +45,9 @@ fuzz_flags = -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=un
 	-I$(top_srcdir) -I$(top_srcdir)/libnsched -I$(top_srcdir)/sim -I$(top_srcdir)/replay -I. $(HWLOC_CFLAGS) $(CAPSTONE_CFLAGS) $(JANSSON_CFLAGS) $(papi_cppflags) \
 	$(zstd_cppflags) -DNSCHED_WORKLOADS=\"$(pkgdatadir)/workloads\"
 CLEANFILES += $(addprefix tests/fuzz/fuzz-,$(fuzz_targets))
-.PHONY: $(addprefix fuzz-,$(fuzz_targets))
+.PHONY: fuzz $(addprefix fuzz-,$(fuzz_targets))
 $(addprefix tests/fuzz/fuzz-,$(fuzz_targets)): tests/fuzz/fuzz-%: tests/fuzz/fuzz_%.c tests/fuzz/libfuzz.a
-	clang $(fuzz_flags) $< tests/fuzz/libfuzz.a $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) -lpthread -ldl -lm -o $@
+	clang $(fuzz_flags) $< $(if $(filter api,$*),$(top_srcdir)/tests/stubs/two_nodes.c) tests/fuzz/libfuzz.a $(HWLOC_LIBS) $(CAPSTONE_LIBS) $(JANSSON_LIBS) $(ZSTD_LIBS) -lpthread -ldl -lm -o $@
 fuzz_headers = $(wildcard $(addprefix $(top_srcdir)/,$(addsuffix /*.h,libnsched libnsched/pure libnsched/sys sim replay)) $(top_srcdir)/*/*.def $(top_srcdir)/libnsched/*/*.def)
 tests/fuzz/libfuzz.a: $(fuzz_sources) $(fuzz_headers)
 	@$(MKDIR_P) tests/fuzz/objects
@@ -45,6 +58,10 @@ tests/fuzz/libfuzz.a: $(fuzz_sources) $(fuzz_headers)
 	rm -f $@
 	ar rcs $@ tests/fuzz/objects/*.o
 MOSTLYCLEANFILES += tests/fuzz/libfuzz.a
+# One after the other, to the end; those that found something are named.
+fuzz: $(addprefix tests/fuzz/fuzz-,$(fuzz_targets))
+	@failed=; for name in $(fuzz_targets); do $(MAKE) --no-print-directory fuzz-$$name >tests/fuzz/$$name.log 2>&1 && echo "fuzz: $$name: $$(tail -n 1 tests/fuzz/$$name.log)" || \
+		{ failed="$$failed $$name"; tail -n 30 tests/fuzz/$$name.log; }; done; test -z "$$failed" || { echo "fuzz: failed:$$failed"; exit 1; }
 $(addprefix fuzz-,$(fuzz_targets)): fuzz-%: tests/fuzz/fuzz-%
 	@$(MKDIR_P) fuzz-corpus/$*
 	tests/fuzz/fuzz-$* -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2500 -max_len=65536 fuzz-corpus/$* $(srcdir)/tests/fuzz/corpus/$* \

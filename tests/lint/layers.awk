@@ -31,6 +31,9 @@ function judge_own(target)
 	# up before the core is loaded.
 	if (FILENAME ~ /^preload\// && target == "libnsched/sys/nodes.h")
 		return
+	# What they say on standard error they say without a signal for the program, as the core does.
+	if (FILENAME ~ /^(preload|ompt_plugin)\// && target == "libnsched/sys/quiet.h")
+		return
 	# And the MPI plugin, preloaded as well, opens the core in the same way, with the same code.
 	if (FILENAME ~ /^mpi_plugin\// && target == "preload/core.h")
 		return

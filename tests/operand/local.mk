@@ -3,7 +3,7 @@
 operand_cppflags = $(AM_CPPFLAGS) $(CAPSTONE_CFLAGS)
 
 check_LIBRARIES += tests/operand/libsources.a tests/operand/libchecker.a
-tests_operand_libsources_a_SOURCES = $(SOURCES_FILES)
+tests_operand_libsources_a_SOURCES = $(SOURCES_FILES) libnsched/sys/files.c libnsched/sys/files.h libnsched/sys/room.c libnsched/sys/room.h
 tests_operand_libsources_a_CPPFLAGS = $(operand_cppflags)
 
 # tests/operand/fast and table link it with kernels.c, built by each compiler at each level.

@@ -17,6 +17,7 @@ unit_tests = \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
+	tests/unit/test_files \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
 	tests/unit/test_history \
@@ -72,6 +73,8 @@ tests_unit_test_estimate_CFLAGS = $(unit_cflags)
 tests_unit_test_estimate_LDADD = $(unit_libs)
 tests_unit_test_evidence_CFLAGS = $(unit_cflags)
 tests_unit_test_evidence_LDADD = $(unit_libs)
+tests_unit_test_files_CFLAGS = $(unit_cflags)
+tests_unit_test_files_LDADD = $(unit_libs)
 tests_unit_test_gate_CFLAGS = $(unit_cflags)
 tests_unit_test_gate_LDADD = $(unit_libs)
 tests_unit_test_golden_CFLAGS = $(unit_cflags)

@@ -263,6 +263,57 @@ START_TEST(closing)
 }
 END_TEST
 
+/* What others were given is ours in a thread that inherits it; in one that has been looked at it is somebody's decision. */
+START_TEST(anothers_node)
+{
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	struct cpu_mask other = mask_of(0xc);
+	atomic_store(&thread->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	atomic_store(&binding.given[1], true);
+	fake_hands_gone(&hands, TID);
+	fake_hands_thread(&hands, TID, &other);
+	binding_verify(&binding, thread);
+	ck_assert(has(TID, 0xc));
+	ck_assert(atomic_load(&thread->fixed));
+	fake_hands_thread(&hands, TID + 1, &other);
+	struct nsched_thread *child = registry_add(&registry, TID + 1, true);
+	atomic_store(&child->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, child), 1);
+	ck_assert(has(TID + 1, 0x3));
+	freed();
+}
+END_TEST
+
+/* One that starts another program has all its CPUs meanwhile, whatever steps do; and is bound again afterwards. */
+START_TEST(held)
+{
+	struct nsched_thread *thread = made(0xf, 0xf, true);
+	struct cpu_mask ours = mask_of(0x3), own = mask_of(0x1);
+	atomic_store(&thread->wanted, 0);
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	fake_hands_thread(&hands, 0, &ours);                      /* 0: the caller, as in a system call */
+	binding_hold(&binding, thread, true);
+	ck_assert(has(0, 0xf));
+	binding_verify(&binding, thread);
+	ck_assert_int_eq(binding_apply(&binding, thread), 0);
+	ck_assert_uint_eq(atomic_load(&thread->bindings), 1);
+	binding_hold(&binding, thread, false);
+	ck_assert_int_eq(binding_apply(&binding, thread), 1);
+	/* the child of a vfork is nobody we know, and what it bound itself to stays */
+	fake_hands_gone(&hands, 0);
+	fake_hands_thread(&hands, 0, &ours);
+	binding_hold(&binding, NULL, true);
+	ck_assert(has(0, 0xf));
+	fake_hands_gone(&hands, 0);
+	fake_hands_thread(&hands, 0, &own);
+	binding_hold(&binding, NULL, true);
+	binding_hold(&binding, thread, true);
+	ck_assert(has(0, 0x1));
+	freed();
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
 	made_loop(tcase, rule, rules);
@@ -272,6 +323,8 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, release);
 	tcase_add_test(tcase, release_of_anothers);
 	made_loop(tcase, verify, verify_cases);
+	tcase_add_test(tcase, anothers_node);
+	tcase_add_test(tcase, held);
 	tcase_add_test(tcase, closing);
 }
 

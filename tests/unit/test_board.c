@@ -289,8 +289,86 @@ START_TEST(owners)
 }
 END_TEST
 
+/* Who else could make of the name what he likes: a file that others may read, another user's, a link, a folder, a pipe. Refused, and as it
+ * was; without waiting for anybody. */
+START_TEST(not_ours)
+{
+	const enum { OPEN_TO_ALL, ANOTHERS, LINK, DANGLING, FOLDER, PIPE } kind = (unsigned)_i;
+	struct board *board, *other = NULL;
+	struct board_key key = { getpid(), "not ours" };
+	struct stat st;
+	char path[256];
+	ck_assert_int_eq(board_meet(&key, RANKS, &board), 1);
+	ck_assert(!fstat(board->fd, &st));
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	ck_assert_uint_eq(st.st_uid, geteuid());
+	snprintf(path, sizeof path, "/dev/shm/%s", board->header->name);
+	if (kind > ANOTHERS) ck_assert_int_eq(unlink(path), 0);
+	switch (kind) {
+	case OPEN_TO_ALL: ck_assert_int_eq(chmod(path, 0660), 0); break;
+	case ANOTHERS:
+		if (chown(path, 65534, 65534)) ck_assert_int_eq(chmod(path, 0604), 0);   /* root alone can */
+		break;
+	case LINK: ck_assert_int_eq(symlink("/dev/null", path), 0); break;
+	case DANGLING: ck_assert_int_eq(symlink("/dev/shm/nsched-test-nothing", path), 0); break;
+	case FOLDER: ck_assert_int_eq(mkdir(path, 0700), 0); break;
+	case PIPE: ck_assert_int_eq(mkfifo(path, 0600), 0); break;
+	}
+	int ret = board_meet(&key, RANKS, &other);
+	ck_assert_msg(ret < 0 && !other, "%d: %d", _i, ret);
+	ck_assert(access("/dev/shm/nsched-test-nothing", F_OK) != 0);
+	ck_assert(!lstat(path, &st));                     /* nor was it taken away */
+	ck_assert(!(kind == FOLDER ? rmdir(path) : unlink(path)));
+	board_leave(board, false);
+}
+END_TEST
+
+/* A program of its own, as launchers are: where it was loaded is chosen anew. */
+static pid_t launcher(void)
+{
+	int ends[2];
+	char byte;
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid_t pid = fork();
+	if (!pid) {
+		execlp("sleep", "sleep", "20", NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	ck_assert_int_eq(read(ends[0], &byte, 1), 0);   /* closed by the exec */
+	close(ends[0]);
+	return pid;
+}
+
+/* The last word of a name is a hash with the launcher's secret in it: of the same job below two launchers it differs. */
+START_TEST(names)
+{
+	struct board *board[2];
+	char word[2][32];
+	pid_t pid[2];
+	for (int i = 0; i < 2; i++) {
+		pid[i] = launcher();
+		struct board_key key = { pid[i], "names" };
+		ck_assert_int_ge(board_meet(&key, RANKS, &board[i]), 0);
+		const char *last = strrchr(board[i]->header->name, '-');
+		ck_assert_ptr_nonnull(last);
+		snprintf(word[i], sizeof word[i], "%s", last + 1);
+		ck_assert_uint_eq(strlen(word[i]), 12);
+	}
+	ck_assert_str_ne(word[0], word[1]);
+	for (int i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+		board_unlink(board[i]);
+		board_leave(board[i], false);
+	}
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+	tcase_add_loop_test(tcase, not_ours, 0, 6);
+	tcase_add_test(tcase, names);
 	tcase_add_test(tcase, ranks_meet);
 	tcase_add_test(tcase, slots_of_live_processes);
 	tcase_add_test(tcase, inherited);

@@ -63,7 +63,7 @@ static void join(struct part *p, int node)
 
 static void leave(struct part *p)
 {
-	neighbours_leave(&p->neighbours);
+	neighbours_free(&p->neighbours);
 	situation_free(&p->situation);
 	for (unsigned b = 0; b < REGISTRY_THREADS / REGISTRY_BLOCK; b++) free(p->registry->block[b]);
 	free(p->registry);
@@ -111,7 +111,7 @@ START_TEST(nobody_else)
 	ck_assert_ptr_nonnull(p.neighbours.board);
 	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
 	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
-	neighbours_leave(&p.neighbours);
+	neighbours_free(&p.neighbours);
 	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
 	leave(&p);
 }
@@ -139,7 +139,7 @@ static struct child start(void)
 			step(&p);
 			usleep(5000);
 		}
-		neighbours_leave(&p.neighbours);
+		neighbours_free(&p.neighbours);
 		_exit(0);
 	}
 	close(report[1]);

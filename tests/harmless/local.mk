@@ -1,0 +1,64 @@
+# Harmless: programs end as they would without nsched. `make check` has a part of the table, `make check-harmless` all of it.
+# docs/harmless.md says what is tried, and how often it was.
+harmless_victim = tests/harmless/victim.c tests/harmless/victim.h tests/harmless/victim_ends.c tests/harmless/victim_children.c \
+	tests/harmless/victim_lives.c tests/harmless/victim_openmp.c
+EXTRA_DIST += tests/harmless/plugin.c tests/harmless/table
+
+check_PROGRAMS += tests/harmless/victim-threads
+tests_harmless_victim_threads_SOURCES = $(harmless_victim)
+tests_harmless_victim_threads_LDADD = -lpthread -ldl
+
+harmless_made = tests/harmless/plugin-gcc.so
+if HAVE_LIBOMP
+harmless_made += tests/harmless/victim-omp tests/harmless/plugin-llvm.so
+endif
+MOSTLYCLEANFILES += tests/harmless/victim-omp tests/harmless/plugin-gcc.so tests/harmless/plugin-llvm.so
+# valgrind does not read clang's debugging information
+tests/harmless/victim-omp: $(harmless_victim)
+	$(AM_V_at)$(MKDIR_P) tests/harmless
+	$(example_v) $(OMP_CC) $(EXAMPLE_CFLAGS) -g0 -D_GNU_SOURCE= -I$(top_srcdir)/include $(addprefix $(top_srcdir)/,$(filter %.c,$(harmless_victim))) -lpthread -ldl -o $@
+tests/harmless/plugin-llvm.so: tests/harmless/plugin.c
+	$(AM_V_at)$(MKDIR_P) tests/harmless
+	$(example_v) $(OMP_CC) $(EXAMPLE_CFLAGS) -shared -fPIC $(top_srcdir)/tests/harmless/plugin.c -o $@
+tests/harmless/plugin-gcc.so: tests/harmless/plugin.c | tests/stubs/two_nodes.la
+	$(AM_V_at)$(MKDIR_P) tests/harmless
+	$(example_v) $(CC) $(EXAMPLE_CFLAGS) -shared -fPIC $(top_srcdir)/tests/harmless/plugin.c -o $@ || :
+
+EXTRA_DIST += tests/harmless/quick
+if !SANITIZED
+TESTS += tests/harmless/quick
+check_SCRIPTS += $(harmless_made)
+endif
+
+# Each system call and request for memory fails in its turn; the list of places is made by the test itself.
+check_PROGRAMS += tests/harmless/fail_calls
+tests_harmless_fail_calls_SOURCES = tests/harmless/fail_calls.c
+EXTRA_DIST += tests/harmless/fail_each tests/harmless/wrong.sh tests/harmless/fail_memory.c
+EXTRA_LTLIBRARIES += tests/harmless/fail_memory.la
+tests_harmless_fail_memory_la_SOURCES = tests/harmless/fail_memory.c
+tests_harmless_fail_memory_la_CFLAGS = $(AM_CFLAGS) -fno-builtin -fno-omit-frame-pointer
+tests_harmless_fail_memory_la_LDFLAGS = $(plugin_module_flags)
+
+check-harmless: all $(check_PROGRAMS) tests/stubs/two_nodes.la tests/harmless/fail_memory.la $(harmless_made)
+	$(srcdir)/tests/harmless/table
+	srcdir=$(srcdir) $(srcdir)/tests/harmless/wrong.sh
+	$(srcdir)/tests/harmless/fail_each
+.PHONY: check-harmless
+
+# What it takes does not grow: SOAK_SECONDS of real time, and hours of a simulated clock.
+SOAK_SECONDS = 60
+EXTRA_PROGRAMS += tests/harmless/soak
+tests_harmless_soak_SOURCES = tests/harmless/soak.c tests/stubs/two_nodes.c
+tests_harmless_soak_CFLAGS = $(AM_CFLAGS)
+tests_harmless_soak_LDADD = libnsched_core.la -ldl -lpthread
+if HAVE_CHECK
+EXTRA_PROGRAMS += tests/harmless/soak_clock
+tests_harmless_soak_clock_SOURCES = tests/harmless/soak_clock.c
+tests_harmless_soak_clock_LDADD = $(unit_libs)
+harmless_clock = tests/harmless/soak_clock
+endif
+soak: tests/harmless/soak $(harmless_clock)
+	tests/harmless/soak $(SOAK_SECONDS)
+	test -z "$(harmless_clock)" || tests/harmless/soak_clock 8
+.PHONY: soak
+MOSTLYCLEANFILES += $(EXTRA_PROGRAMS)
