@@ -21,7 +21,6 @@ enum plugin_state {
 };
 
 extern _Atomic int plugin_state;
-extern _Atomic uint64_t plugin_count[PLUGIN_CALLS];
 
 /* MPI is in use for the first time: counting (true) or off, from now on. Another thread may be in it as well. */
 bool plugin_decide(void);
