@@ -63,6 +63,39 @@ static size_t calls_made(void *unused, uint32_t from, nsched_call_count_t *count
 	return n;
 }
 
+/* Whether the core is busy with memory that the library shares with other ranks. */
+enum { SHARED_FREE, SHARED_HELD, SHARED_WANTED, SHARED_GONE };
+static _Atomic int shared_state;
+
+static int hold(void *unused, int on)
+{
+	int state = SHARED_FREE;
+
+	(void)unused;
+	if (on)
+		return atomic_compare_exchange_strong(&shared_state, &state, SHARED_HELD) || state == SHARED_HELD;
+	state = SHARED_HELD;
+	if (!atomic_compare_exchange_strong(&shared_state, &state, SHARED_FREE) && state == SHARED_WANTED)
+		atomic_store(&shared_state, SHARED_FREE);
+	return 0;
+}
+
+void plugin_ending(void)
+{
+	enum { TRIES = 10000 };
+	const struct timespec pause = { 0, 100000 };
+
+	for (int i = 0; i < TRIES; i++) {
+		int state = SHARED_FREE;
+
+		if (atomic_compare_exchange_strong(&shared_state, &state, SHARED_GONE) || state == SHARED_GONE)
+			return;
+		if (state == SHARED_HELD)
+			atomic_compare_exchange_strong(&shared_state, &state, SHARED_WANTED);
+		nanosleep(&pause, NULL);
+	}
+}
+
 static bool core_start(void)
 {
 	nsched_exchange_source_t source = {
@@ -72,6 +105,7 @@ static bool core_start(void)
 		.ranks = plugin.ranks,
 		.sent = matrix_read,
 		.calls = calls_made,
+		.hold = hold,
 	};
 
 	if (!core_open(&plugin.core, &plugin.handle))

@@ -28,6 +28,10 @@ bool plugin_decide(void);
 /* MPI_Init or MPI_Init_thread is through: the job is known. */
 void plugin_started(void);
 
+/* The library may take away memory that it shares with other ranks: from now on, that is left alone. Waits for who
+ * is just at it: some milliseconds, a second at the most. */
+void plugin_ending(void);
+
 /* The library may have bound threads, if it was allowed to reorder ranks. */
 void plugin_reordered(int reorder);
 
