@@ -86,7 +86,7 @@ core_root = \
 	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
 	libnsched/session_kernel.c libnsched/session_regions.c \
-	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c \
+	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c libnsched/session_pages.c \
 	libnsched/report.c libnsched/report.h \
 	libnsched/report_text.c libnsched/report_exchange.c libnsched/report_json.c
 

@@ -64,7 +64,7 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return note_pages(r, RECORD_LOCATE, r->hands->locate(r->hands_state, addr, n, node_os), node_os, n);
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
 	struct recorder *r = state;
 	return note_pages(r, RECORD_MOVE, r->hands->move(r->hands_state, addr, n, to_os, status), status, n);

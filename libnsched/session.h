@@ -242,6 +242,10 @@ void session_start_counters(struct session *session, const struct counter_ops *o
 void session_stop_counters(struct session *session);
 void session_read_counters(struct session *session);
 void session_count_move(struct session *session, const struct move *move);
+void session_record(struct session *session, const struct move *move, unsigned moved, unsigned failed);
+
+/* Moves the pages of `n` moves; how many moves have moved some. */
+int session_move_pages(struct session *session, const struct move *move, unsigned n);
 void session_scale_view(struct session *session);
 void session_start_kernel(struct session *session);
 void session_free_kernel(struct session *session);

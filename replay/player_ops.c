@@ -73,7 +73,7 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return ret;
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
 	struct player *p = state;
 	int ret = read_pages(p, RECORD_MOVE, n, status);

@@ -73,12 +73,14 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return 0;
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
 	struct whatif *w = state;
-	int to = machine_node_of_os(&w->player->session.machine, to_os);
-	if (to < 0) return -ENODEV;
-	for (unsigned i = 0; i < n; i++) status[i] = os_of(w, pages_move(&w->pages, addr[i] >> EVIDENCE_PAGE_SHIFT, to));
+	for (unsigned i = 0; i < n; i++) {
+		int to = machine_node_of_os(&w->player->session.machine, (unsigned)to_os[i]);
+		if (to < 0) return -ENODEV;
+		status[i] = os_of(w, pages_move(&w->pages, addr[i] >> EVIDENCE_PAGE_SHIFT, to));
+	}
 	w->own_ns += (uint64_t)(w->player->session.page_move_ns * (float)n);   /* the price that was measured then */
 	return 0;
 }

@@ -87,19 +87,18 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return 0;
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
 	struct join *j = state;
 	struct engine *e = j->engine;
-	int to = machine_node_of_os(&e->machine->known, to_os);
-	if (to < 0) return -ENODEV;
 	join_spend(j, n * e->machine->params.page_move_ns);
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t page = addr[i] >> MEMORY_PAGE_SHIFT;
-		int from = memory_node(&e->memory, page);
+		int from = memory_node(&e->memory, page), to = machine_node_of_os(&e->machine->known, (unsigned)to_os[i]);
+		if (to < 0) return -ENODEV;
 		memory_move(&e->memory, page, 1, (unsigned)to, &status[i]);
 		if (status[i] == to && from >= 0) e->traffic[to][from] += MEMORY_PAGE;
-		if (status[i] >= 0) status[i] = (int)to_os;
+		if (status[i] >= 0) status[i] = to_os[i];
 	}
 	return 0;
 }

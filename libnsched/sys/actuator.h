@@ -20,9 +20,10 @@ struct actuator_ops {
 	 * -ENOENT not there, -EFAULT not mapped. Returns 0 or -errno for the whole call. */
 	int (*locate)(void *state, const uint64_t *addr, unsigned n, int *node_os);
 
-	/* Moves pages to a node; `status` says where each is then, or -errno: -EACCES mapped by others too,
-	 * -EBUSY pinned, -ENOMEM the node is full, -ENOENT not there. Returns 0 or -errno. */
-	int (*move)(void *state, const uint64_t *addr, unsigned n, unsigned node_os, int *status);
+	/* Moves pages, each to a node of its own; `status` says where each is then, or -errno: -EACCES mapped by others
+	 * too, -EBUSY pinned, -ENOMEM the node is full, -ENOENT not there. Returns 0, or -errno for the whole call:
+	 * some may have moved then (-ENODEV, -EACCES: one of the nodes may not be used). */
+	int (*move)(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status);
 
 	/* 1 where the memory at `addr` has a policy that the program gave it (mbind, numactl); 0 where not,
 	 * or where that can't be known. Does not touch the memory. */

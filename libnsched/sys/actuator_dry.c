@@ -17,10 +17,10 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return actuator_linux.locate(state, addr, n, node_os);
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
 	(void)state, (void)addr;
-	for (unsigned i = 0; i < n; i++) status[i] = (int)to_os;
+	for (unsigned i = 0; i < n; i++) status[i] = to_os[i];
 	return 0;
 }
 

@@ -59,13 +59,11 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return 0;
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
-	int nodes[BATCH];
 	(void)state;
-	for (unsigned i = 0; i < BATCH; i++) nodes[i] = (int)to_os;
 	for (unsigned i = 0; i < n; i += BATCH) {
-		int ret = move_pages(addr + i, n - i < BATCH ? n - i : BATCH, nodes, status + i);
+		int ret = move_pages(addr + i, n - i < BATCH ? n - i : BATCH, to_os + i, status + i);
 		if (ret) return ret;
 	}
 	return 0;

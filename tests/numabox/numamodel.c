@@ -43,10 +43,11 @@ static struct {
 	double slow;                 /* wall ns for one model ns; 0: SLOW_PER_CPU */
 	double local, remote;        /* model ns of a miss */
 	double insn;                 /* model ns of an instruction */
+	double pause;                /* model ns of a `pause` */
 	double streams;              /* local streams of misses, for each of its CPUs, that a node's memory can serve */
 	double smtfactor;            /* instructions take longer by this while a sibling thread runs */
 	char *out;
-} opt = { .nodes = 4, .cpn = 2, .smt = 1, .mem = 512, .local = 90, .remote = 150, .insn = 0.5, .streams = 1.25, .smtfactor = 1.6 };
+} opt = { .nodes = 4, .cpn = 2, .smt = 1, .mem = 512, .local = 90, .remote = 150, .insn = 0.5, .pause = 45, .streams = 1.25, .smtfactor = 1.6 };
 
 static const struct {
 	const char *name;
@@ -55,13 +56,13 @@ static const struct {
 	{ "nodes", &opt.nodes, 1, MAX_NODES }, { "cpn", &opt.cpn, 1, 256 },        { "smt", &opt.smt, 1, 16 },
 	{ "mem", &opt.mem, 1, 1 << 20 },       { "slow", &opt.slow, 1, 100000 },   { "local", &opt.local, 1, 100000 },
 	{ "remote", &opt.remote, 1, 100000 },  { "insn", &opt.insn, 0, 1000 },     { "streams", &opt.streams, 0.01, 1000 },
-	{ "smtfactor", &opt.smtfactor, 1, 16 },
+	{ "smtfactor", &opt.smtfactor, 1, 16 }, { "pause", &opt.pause, 0, 1000 },
 };
 enum { OPTIONS = sizeof option_table / sizeof *option_table };
 
 static int nodes, cpus_per_node, smt, n_vcpus; /* the above as numbers to index with */
 static uint64_t node_bytes;
-static double local_ns, remote_ns, insn_ns, service_ns; /* wall: of a miss, of an instruction; a node serves a line in this */
+static double local_ns, remote_ns, insn_ns, pause_ns, service_ns; /* wall: of a miss, of an instruction; a node serves a line in this */
 static struct timespec start;
 static atomic_bool armed;
 
@@ -198,6 +199,20 @@ static void on_block(unsigned cpu, void *insns)
 		settle(v, now_ns());
 }
 
+/* A spin loop's `pause`. The emulator takes far longer for one than for another instruction: uncharged, threads that wait for each
+ * other in user mode would keep the host from emulating those that work. */
+static void on_pause(unsigned cpu, void *unused)
+{
+	struct vcpu *v = &vcpus[cpu];
+
+	(void)unused;
+	if (!atomic_load_explicit(&armed, memory_order_relaxed))
+		return;
+	v->pending += pause_ns;
+	if (v->pending > AHEAD_NS)
+		settle(v, now_ns());
+}
+
 /* The node of an address' page, -1 where it is no node's memory. QEMU numbers the nodes' memory blocks one after another,
  * and adds the block's place in the machine once more: hence the 2. */
 static int node_of(struct vcpu *v, qemu_plugin_meminfo_t info, uint64_t vaddr, double t)
@@ -330,6 +345,11 @@ static bool is_mark(const uint8_t *b, size_t bytes)
 	return bytes == 8 && !memcmp(b, mark, sizeof mark);
 }
 
+static bool is_pause(const uint8_t *b, size_t bytes)
+{
+	return bytes == 2 && b[0] == 0xf3 && b[1] == 0x90;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	bool user = !(qemu_plugin_tb_vaddr(tb) >> 47);
@@ -347,6 +367,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 			if (is_mark(b, bytes))
 				qemu_plugin_register_vcpu_insn_exec_cb(insn, on_mark, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)b[7]);
+			if (is_pause(b, bytes))
+				qemu_plugin_register_vcpu_insn_exec_cb(insn, on_pause, QEMU_PLUGIN_CB_NO_REGS, NULL);
 		} else if (loads_cr3(b, bytes)) {
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, on_cr3, QEMU_PLUGIN_CB_NO_REGS, NULL);
 		}
@@ -384,7 +406,7 @@ static int set_option(const char *text)
 			option_table[i].most);
 		return -1;
 	}
-	fprintf(stderr, "numamodel: unknown option '%s'; there are slow local remote insn streams smtfactor\n", text);
+	fprintf(stderr, "numamodel: unknown option '%s'; there are slow local remote insn streams smtfactor pause\n", text);
 	return -1;
 }
 
@@ -399,6 +421,7 @@ static void derive(void)
 	local_ns = opt.local * opt.slow;
 	remote_ns = opt.remote * opt.slow;
 	insn_ns = opt.insn * opt.slow;
+	pause_ns = opt.pause * opt.slow;
 	service_ns = local_ns / (opt.streams * cpus_per_node);
 }
 

@@ -56,17 +56,18 @@ static int locate(void *state, const uint64_t *addr, unsigned n, int *node_os)
 	return ret;
 }
 
-static int move(void *state, const uint64_t *addr, unsigned n, unsigned to_os, int *status)
+static int move(void *state, const uint64_t *addr, unsigned n, const int *to_os, int *status)
 {
 	struct fake_hands *h = state;
 	int ret = count(h, FAKE_MOVE);
 	for (unsigned i = 0; !ret && i < n; i++) {
 		int page = page_of(h, addr[i]);
+		if (h->forbidden >> to_os[i] & 1) return -EACCES;
 		h->asked++;
-		status[i] = page < 0 ? -EFAULT : h->refuses[page] ? h->refuses[page] : h->node_os[page] < 0 ? -ENOENT : (int)to_os;
-		if (status[i] != (int)to_os) continue;
-		h->moved += h->node_os[page] != (int)to_os;
-		h->node_os[page] = (int16_t)to_os;
+		status[i] = page < 0 ? -EFAULT : h->refuses[page] ? h->refuses[page] : h->node_os[page] < 0 ? -ENOENT : to_os[i];
+		if (status[i] != to_os[i]) continue;
+		h->moved += h->node_os[page] != to_os[i];
+		h->node_os[page] = (int16_t)to_os[i];
 		if (h->clock) h->clock->own_ns += FAKE_HANDS_NS_A_PAGE;
 	}
 	return ret;

@@ -22,6 +22,7 @@ struct fake_hands {
 	int16_t node_os[FAKE_HANDS_PAGES];  /* -ENOENT: not there */
 	int16_t refuses[FAKE_HANDS_PAGES];  /* what a page says when it is moved; 0: it moves */
 	bool policy[FAKE_HANDS_PAGES];
+	uint64_t forbidden;             /* nodes (bits): a call with a page for one ends there with -EACCES */
 
 	/* the calls from `at` (counted from 0) on return `error`, `times` of them */
 	struct { int error; uint64_t at, times; } fail[FAKE_HANDS_CALLS];
