@@ -52,13 +52,14 @@ static void look(const struct shared_segment *segment, unsigned node_os, bool mo
 {
 	for (uint64_t at = segment->start; at < segment->end; at += (uint64_t)BATCH * PAGE) {
 		uint64_t addr[BATCH], left = (segment->end - at) / PAGE;
-		int status[BATCH];
+		int status[BATCH], to_os[BATCH];
 		unsigned n = left < BATCH ? (unsigned)left : BATCH, away = 0;
 		for (unsigned i = 0; i < n; i++) addr[i] = at + (uint64_t)i * PAGE;
 		if (actuator_linux.locate(NULL, addr, n, status)) return;
 		for (unsigned i = 0; i < n; i++)
 			if (status[i] >= 0 && (unsigned)status[i] != node_os) addr[away++] = addr[i];
-		bool tried = move && away && !actuator_linux.move(NULL, addr, away, node_os, status);
+		for (unsigned i = 0; i < away; i++) to_os[i] = (int)node_os;
+		bool tried = move && away && !actuator_linux.move(NULL, addr, away, to_os, status);
 		for (unsigned i = 0; i < away; i++) {
 			bool moved = tried && status[i] >= 0 && (unsigned)status[i] == node_os;
 			strays->moved += moved;
