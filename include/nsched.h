@@ -213,7 +213,7 @@ typedef struct {
 	const char *library;   /* "Open MPI 4.1.4" */
 	int32_t rank, ranks;   /* this one, and how many the job has; -1 and 0 where that is not known */
 	uint64_t start_ns;     /* what the source took while the message library was starting */
-	void *context;         /* handed to the two below */
+	void *context;         /* handed to the functions below */
 	/* Copies up to `most` peers with something sent, in the order of their ranks, beginning at rank
 	 * `from`; -1 comes first. Returns how many were copied: fewer than `most` means that it was all.
 	 * Both are called from the helper thread, and from nsched_report and nsched_close, one call at a
@@ -223,6 +223,11 @@ typedef struct {
 	/* Copies up to `most` counts, beginning at the number `from`; calls never made may be left out
 	 * with `calls` 0. Returns as above. May be NULL. */
 	size_t (*calls)(void *context, uint32_t from, nsched_call_count_t *counts, size_t most);
+	/* `on` not 0: memory that the message library shares with other processes has to stay mapped from now on, until the
+	 * call with 0. Answers 0 where that can't be promised, since the library is about to end; also to a further
+	 * call meanwhile, which comes every few milliseconds: then the call with 0 follows at once. From the helper thread only.
+	 * May be NULL: then such memory stays on the nodes where it is. */
+	int (*hold)(void *context, int on);
 } nsched_exchange_source_t;
 
 /* Makes the source of this process's messages known; the struct is copied. The report then has what

@@ -5,6 +5,7 @@ libnsched_config_la_SOURCES = \
 	libnsched/config.c libnsched/config.h libnsched/options.def \
 	libnsched/launch.c libnsched/launch.h \
 	libnsched/pure/filename.c libnsched/pure/filename.h \
+	libnsched/pure/launchers.c libnsched/pure/launchers.h \
 	libnsched/pure/nearest.c libnsched/pure/nearest.h \
 	libnsched/pure/policies.h libnsched/pure/pure.h
 

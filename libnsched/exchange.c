@@ -15,7 +15,8 @@ int exchange_set(struct exchange *exchange, const nsched_exchange_source_t *sour
 	} else if (exchange->source.sent) {
 		ret = -EEXIST;
 	} else {
-		exchange->source = *source;
+		memset(&exchange->source, 0, sizeof exchange->source);   /* an older source has fewer functions */
+		memcpy(&exchange->source, source, source->size < sizeof *source ? source->size : sizeof *source);
 		snprintf(exchange->library, sizeof exchange->library, "%s", source->library ? source->library : "");
 	}
 	pthread_mutex_unlock(&exchange->lock);
@@ -56,6 +57,15 @@ size_t exchange_calls(struct exchange *exchange, uint32_t from, nsched_call_coun
 	size_t n = s->calls ? s->calls(s->context, from, counts, most) : 0;
 	pthread_mutex_unlock(&exchange->lock);
 	return n;
+}
+
+bool exchange_hold(struct exchange *exchange, bool on)
+{
+	pthread_mutex_lock(&exchange->lock);
+	const nsched_exchange_source_t *s = &exchange->source;
+	bool held = s->sent && s->hold && s->hold(s->context, on) != 0;
+	pthread_mutex_unlock(&exchange->lock);
+	return held;
 }
 
 bool exchange_counted(struct exchange *exchange)

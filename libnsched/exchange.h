@@ -36,6 +36,9 @@ bool exchange_counted(struct exchange *exchange);
 /* This rank's row, as others are told it: an empty one where there is no source. Its time is the caller's to set. */
 void exchange_row(struct exchange *exchange, struct slot_row *row);
 
+/* As the source's hold; false where there is none. */
+bool exchange_hold(struct exchange *exchange, bool on);
+
 /* As the source's functions of these names; 0 where there is none. */
 size_t exchange_sent(struct exchange *exchange, int32_t from, nsched_exchange_t *peers, size_t most);
 size_t exchange_calls(struct exchange *exchange, uint32_t from, nsched_call_count_t *counts, size_t most);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "pure/filename.h"
+#include "pure/launchers.h"
 
 enum launch_role launch_role(void)
 {
@@ -18,14 +19,15 @@ enum launch_role launch_role(void)
 	return strtol(pid, NULL, 10) == getpid() ? LAUNCH_FIRST : LAUNCH_CHILD;
 }
 
+static const char *own_variable(const void *unused, const char *name)
+{
+	(void)unused;
+	return getenv(name);
+}
+
 bool launch_is_rank(void)
 {
-	static const char *const told[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
-
-	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
-		if (getenv(told[i]))
-			return true;
-	return false;
+	return launchers_of_rank(own_variable, NULL) != NULL;
 }
 
 const char *launch_cpus(void)

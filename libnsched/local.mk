@@ -58,6 +58,7 @@ core_pure = \
 
 core_sys = \
 	libnsched/sys/numa_maps.c libnsched/sys/numa_maps.h \
+	libnsched/sys/migrate.c libnsched/sys/migrate.h libnsched/sys/shared.c libnsched/sys/shared.h \
 	libnsched/sys/threads.c libnsched/sys/threads.h \
 	libnsched/sys/clock.c libnsched/sys/clock.h \
 	libnsched/sys/eyes.h libnsched/sys/eyes_linux.c \
@@ -83,6 +84,7 @@ core_root = \
 	libnsched/history.c libnsched/history.h \
 	libnsched/recorder.c libnsched/recorder_ops.c libnsched/recorder.h libnsched/record.h libnsched/witness.h \
 	libnsched/neighbours.c libnsched/neighbours.h \
+	libnsched/sharing.c libnsched/sharing.h \
 	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_counters.c \
 	libnsched/session_kernel.c libnsched/session_regions.c \

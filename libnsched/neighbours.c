@@ -15,6 +15,7 @@ enum {
 	BEAT_MS = 10000,       /* without a sign of life for so long, a planner is passed over: steps are at most 2 s apart, but a machine may be slow */
 	JOIN_MS = 1000,        /* a newcomer with others beside it plans nothing by itself for so long: they are about to show what they do,
 	                        * and what each moves alone is in the others' way, and dear to take back */
+	ASK_MS = 120000,       /* no meeting is further ahead, with the longest interval that there is */
 	WAIT_MS = 5000,        /* for a plan that knows us; after it we plan alone, until one does */
 };
 
@@ -36,7 +37,7 @@ void neighbours_join(struct neighbours *n, const struct cpu_mask *share)
 	/* a rank's launcher has written its head; others are nobody's yet */
 	bool known = (unsigned)slot < board_ranks(n->board) && !board_read_head(n->board, (unsigned)slot, &n->head, NULL);
 	if (known && mask_within(share, &n->head.ceiling)) n->ceiling = n->head.ceiling;
-	if (!known) n->head = (struct board_head){ .local_rank = BOARD_NO_RANK, .rank = BOARD_NO_RANK, .launch = *share };
+	if (!known) n->head = (struct board_head){ .local_rank = BOARD_NO_RANK, .rank = BOARD_NO_RANK };
 	n->head.ceiling = n->ceiling;
 	n->head.flags &= ~(uint32_t)BOARD_PLANS;
 	board_set_head(n->board, &n->head);
@@ -103,6 +104,33 @@ void neighbours_forked(struct neighbours *n)
 {
 	if (n->board) board_leave(n->board, false);
 	forget(n);
+}
+
+void neighbours_ask(struct neighbours *n, const struct board_ask *ask)
+{
+	if (!n->board) return;
+	n->head.ask = *ask;
+	board_set_head(n->board, &n->head);
+}
+
+bool neighbours_asked(const struct neighbours *n, unsigned *slot, uint64_t at_ns, struct board_ask *ask)
+{
+	for (; n->board && *slot < board_slots(n->board); ++*slot)
+		if ((int)*slot != board_own(n->board) && board_read_ask(n->board, *slot, ask) && ask->at_ns == at_ns) return true;
+	return false;
+}
+
+/* What stands there is not believed further than ASK_MS ahead: a program may have scribbled over it. */
+uint64_t neighbours_next_ask(const struct neighbours *n, uint64_t now_ns)
+{
+	struct board_ask ask;
+	uint64_t next = 0;
+	int own = n->board ? board_own(n->board) : -1;
+	for (unsigned slot = 0; own >= 0 && slot < board_slots(n->board); slot++) {
+		if ((int)slot == own || !board_read_ask(n->board, slot, &ask)) continue;
+		if (ask.at_ns > now_ns && ask.at_ns - now_ns < ASK_MS * MS && (!next || ask.at_ns < next)) next = ask.at_ns;
+	}
+	return next;
 }
 
 void neighbours_tell_row(struct neighbours *n, const struct slot_row *row)

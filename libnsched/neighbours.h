@@ -34,7 +34,8 @@ struct neighbours {
 	uint64_t joined_ns, exchanged_ns, planned_ns, waiting_ns;
 	unsigned leader;              /* slot of who plans */
 	unsigned together;            /* processes in the plan that was made last, by this process */
-	struct { uint64_t made, followed, taken_over, refused; } totals; /* refused: what others wrote and can't be true */
+	/* refused: what others wrote and can't be true; followed_pages: of our segment, after us (sharing.h) */
+	struct { uint64_t made, followed, taken_over, refused, followed_pages; } totals;
 };
 
 /* Joins the board that the environment names, if there is one. `share`: the CPUs of this process. */
@@ -50,6 +51,12 @@ void neighbours_free(struct neighbours *neighbours);
 
 /* In the child of a fork: the parent's slot is not the child's. */
 void neighbours_forked(struct neighbours *neighbours);
+
+/* Asks the others to let go of shared pages; the first slot from *slot on, but our own, that asks for the time `at_ns`; and the next time
+ * after `now_ns` that any of the others asks for, 0: none. */
+void neighbours_ask(struct neighbours *neighbours, const struct board_ask *ask);
+bool neighbours_asked(const struct neighbours *neighbours, unsigned *slot, uint64_t at_ns, struct board_ask *ask);
+uint64_t neighbours_next_ask(const struct neighbours *neighbours, uint64_t now_ns);
 
 /* This rank's row, for the others. */
 void neighbours_tell_row(struct neighbours *neighbours, const struct slot_row *row);

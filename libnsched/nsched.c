@@ -121,7 +121,7 @@ int nsched_mem_hint(nsched_t *handle, nsched_thread_t *thread, const void *addr,
 int nsched_exchange_source(nsched_t *handle, const nsched_exchange_source_t *source)
 {
 	KEEP_ERRNO;
-	if (!handle || (source && (source->size < sizeof(nsched_exchange_source_t) || !source->sent))) return -EINVAL;
+	if (!handle || (source && (source->size < offsetof(nsched_exchange_source_t, hold) || !source->sent))) return -EINVAL;
 	GIVE_BACK(exchange_set(&handle->exchange, source));
 }
 

@@ -297,7 +297,9 @@ static int step_locked(pid_t self_tid)
 	if (!one.idle && !one.prepared && !one.stopped) prepare(self_tid);
 	if (one.idle || one.stopped) return 0;
 	look_at_row();
+	sharing_meet(&one.sharing, &one.session, &one.neighbours, &one.exchange);
 	int ret = session_step(&one.session);
+	sharing_step(&one.sharing, &one.session, &one.neighbours);
 	publish(&one.session);
 	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
 	return ret;
@@ -308,7 +310,7 @@ static uint64_t helper_step(void *arg, pid_t self_tid)
 	(void)arg;
 	pthread_mutex_lock(&one.step_lock);
 	step_locked(self_tid);
-	uint64_t ms = one.prepared ? session_wait_ms(&one.session) : LOOP_END;   /* there turned out to be nothing to do */
+	uint64_t ms = one.prepared ? sharing_wait_ms(&one.sharing, &one.session, session_wait_ms(&one.session)) : LOOP_END;   /* there turned out to be nothing to do */
 	pthread_mutex_unlock(&one.step_lock);
 	return ms;
 }

@@ -8,6 +8,7 @@
 #include "pure/slot.h"
 #include "recorder.h"
 #include "session.h"
+#include "sharing.h"
 
 struct nsched {
 	struct nsched_config config;
@@ -17,6 +18,7 @@ struct nsched {
 	struct loop loop;
 	struct session session;
 	struct neighbours neighbours; /* joined when the session is made */
+	struct sharing sharing;
 	struct recorder recorder;
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */

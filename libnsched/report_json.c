@@ -162,8 +162,9 @@ static void add_record(json_t *root, const struct report *r)
 static void add_neighbours(json_t *root, const struct neighbours *n)
 {
 	if (!n || !n->joined) return;
-	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
-	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over, "refused", (json_int_t)n->totals.refused));
+	json_object_set_new(root, "together", json_pack("{s:I, s:I, s:I, s:I, s:I}", "plans_made", (json_int_t)n->totals.made, "plans_followed",
+	                                                (json_int_t)n->totals.followed, "taken_over", (json_int_t)n->totals.taken_over, "refused", (json_int_t)n->totals.refused,
+	                                                "segment_pages_moved", (json_int_t)n->totals.followed_pages));
 }
 
 /* The rank, as MPI tells it, or at least its launcher; and what it has sent: `nsched report` makes one matrix of it. */

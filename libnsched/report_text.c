@@ -83,6 +83,7 @@ static void print_neighbours(FILE *out, const struct neighbours *n)
 	fprintf(out, "  with other processes: ");
 	if (!n->totals.followed && !n->totals.made) fprintf(out, "none that took part; planned by itself\n");
 	else fprintf(out, "%llu looks at the plan for all, %llu of them made here\n", (unsigned long long)n->totals.followed, (unsigned long long)n->totals.made);
+	if (n->totals.followed_pages) fprintf(out, "  of the memory for messages, that other ranks map too, %llu pages came along\n", (unsigned long long)n->totals.followed_pages);
 }
 
 static void print_record(FILE *out, const struct report *r)

@@ -10,7 +10,6 @@
 
 #define LIBRARY_CALLS(CALL) \
 	CALL(Initialized)           \
-	CALL(Query_thread)          \
 	CALL(Get_library_version)   \
 	CALL(Type_size)             \
 	CALL(Type_size_x)           \

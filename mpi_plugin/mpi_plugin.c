@@ -22,7 +22,7 @@
 #include "preload/core.h"
 
 _Atomic int plugin_state;
-_Atomic uint64_t plugin_count[PLUGIN_CALLS];
+_Static_assert((int)PLUGIN_CALLS <= (int)MATRIX_CALLS, "no room to count all calls");
 
 /* Protects the decision and the start; never held in a counted call after that. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,9 +58,42 @@ static size_t calls_made(void *unused, uint32_t from, nsched_call_count_t *count
 	(void)unused;
 	for (; n < most && from + n < PLUGIN_CALLS; n++) {
 		counts[n].name = names[from + n];
-		counts[n].calls = atomic_load_explicit(&plugin_count[from + n], memory_order_relaxed);
+		counts[n].calls = matrix_calls(from + (uint32_t)n);
 	}
 	return n;
+}
+
+/* Whether the core is busy with memory that the library shares with other ranks. */
+enum { SHARED_FREE, SHARED_HELD, SHARED_WANTED, SHARED_GONE };
+static _Atomic int shared_state;
+
+static int hold(void *unused, int on)
+{
+	int state = SHARED_FREE;
+
+	(void)unused;
+	if (on)
+		return atomic_compare_exchange_strong(&shared_state, &state, SHARED_HELD) || state == SHARED_HELD;
+	state = SHARED_HELD;
+	if (!atomic_compare_exchange_strong(&shared_state, &state, SHARED_FREE) && state == SHARED_WANTED)
+		atomic_store(&shared_state, SHARED_FREE);
+	return 0;
+}
+
+void plugin_ending(void)
+{
+	enum { TRIES = 10000 };
+	const struct timespec pause = { 0, 100000 };
+
+	for (int i = 0; i < TRIES; i++) {
+		int state = SHARED_FREE;
+
+		if (atomic_compare_exchange_strong(&shared_state, &state, SHARED_GONE) || state == SHARED_GONE)
+			return;
+		if (state == SHARED_HELD)
+			atomic_compare_exchange_strong(&shared_state, &state, SHARED_WANTED);
+		nanosleep(&pause, NULL);
+	}
 }
 
 static bool core_start(void)
@@ -72,6 +105,7 @@ static bool core_start(void)
 		.ranks = plugin.ranks,
 		.sent = matrix_read,
 		.calls = calls_made,
+		.hold = hold,
 	};
 
 	if (!core_open(&plugin.core, &plugin.handle))
@@ -165,14 +199,11 @@ static void name_library(void)
 /* `job` is kept. */
 static void start_job(MPI_Group job)
 {
-	int level;
-
 	if (library.Group_rank(job, &plugin.rank) != MPI_SUCCESS || library.Group_size(job, &plugin.ranks) != MPI_SUCCESS)
 		return;
-	matrix.concurrent = library.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	name_library();
-	if (matrix_start(plugin.ranks))
-		peers_start(job);
+	atomic_store(&matrix_ranks, plugin.ranks);
+	peers_start(job);
 	plugin.started = true;
 	if (!core_worthwhile()) {
 		plugin.start_ns = now_ns() - plugin.began_ns;

@@ -21,13 +21,16 @@ enum plugin_state {
 };
 
 extern _Atomic int plugin_state;
-extern _Atomic uint64_t plugin_count[PLUGIN_CALLS];
 
 /* MPI is in use for the first time: counting (true) or off, from now on. Another thread may be in it as well. */
 bool plugin_decide(void);
 
 /* MPI_Init or MPI_Init_thread is through: the job is known. */
 void plugin_started(void);
+
+/* The library may take away memory that it shares with other ranks: from now on, that is left alone. Waits for who
+ * is just at it: some milliseconds, a second at the most. */
+void plugin_ending(void);
 
 /* The library may have bound threads, if it was allowed to reorder ranks. */
 void plugin_reordered(int reorder);

@@ -52,7 +52,7 @@ static __thread const char *entered;
 		if (state == PLUGIN_OFF || here < entered)                                             \
 			return next args;                                                                  \
 		if (__builtin_expect(state == PLUGIN_COUNTING, 1)) {                                   \
-			matrix_count(&plugin_count[PLUGIN_##name], 1);                                     \
+			matrix_called(PLUGIN_##name);                                                   \
 			before;                                                                            \
 		}                                                                                      \
 		entered = here;                                                                        \
@@ -63,7 +63,7 @@ static __thread const char *entered;
 		if (__builtin_expect(state != PLUGIN_COUNTING, 0)) {                                   \
 			if (!plugin_decide())                                                              \
 				return returned;                                                               \
-			matrix_count(&plugin_count[PLUGIN_##name], 1);                                     \
+			matrix_called(PLUGIN_##name);                                                   \
 		}                                                                                      \
 		after;                                                                                 \
 		return returned;                                                                       \

@@ -4,19 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The innermost launcher first: below `mpirun` in a Slurm job every rank has SLURM_PROCID=0. `job` names the
- * variables that all ranks of a job share; where there is none, they share the parent. */
-static const struct launcher {
-	const char *name, *rank, *ranks, *only_with, *job[2];
-} launchers[] = {
-	{ "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL, { "PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri" } },
-	{ "MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", NULL, { NULL } },
-	{ "MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", { NULL } },
-	{ "PALS", "PALS_RANKID", NULL, NULL, { "PALS_APID" } },
-	{ "PMI", "PMI_RANK", "PMI_SIZE", NULL, { NULL } },
-	{ "Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", NULL, { "FLUX_JOB_ID" } },
-	{ "Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_ID", { "SLURM_JOB_ID", "SLURM_STEP_ID" } },
-};
+#include "libnsched/pure/launchers.h"
 
 const char *variable(const char *environment, size_t bytes, const char *name)
 {
@@ -29,6 +17,7 @@ const char *variable(const char *environment, size_t bytes, const char *name)
 	return NULL;
 }
 
+/* Where a launcher does not name the job, its ranks share the parent. */
 static void name_job(struct doctor_rank *rank, const struct launcher *launcher, const char *environment, size_t bytes, long parent)
 {
 	size_t length = 0;
@@ -43,21 +32,31 @@ static void name_job(struct doctor_rank *rank, const struct launcher *launcher, 
 		snprintf(rank->job, sizeof(rank->job), "of process %ld", parent);
 }
 
+struct text {
+	const char *environment;
+	size_t bytes;
+};
+
+static const char *variable_of(const void *context, const char *name)
+{
+	const struct text *text = context;
+
+	return variable(text->environment, text->bytes, name);
+}
+
 void rank_look(struct doctor_rank *rank, const char *environment, size_t bytes, long parent)
 {
-	*rank = (struct doctor_rank){ .rank = -1, .ranks = -1 };
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-		const struct launcher *launcher = &launchers[i];
-		const char *number = variable(environment, bytes, launcher->rank);
-		const char *ranks = launcher->ranks == NULL ? NULL : variable(environment, bytes, launcher->ranks);
+	const struct text text = { environment, bytes };
+	const struct launcher *launcher = launchers_of_rank(variable_of, &text);
+	const char *ranks;
 
-		if (number == NULL || (launcher->only_with != NULL && variable(environment, bytes, launcher->only_with) == NULL))
-			continue;
-		rank->launcher = launcher->name;
-		rank->rank = strtol(number, NULL, 10);
-		rank->ranks = ranks == NULL ? -1 : strtol(ranks, NULL, 10);
-		name_job(rank, launcher, environment, bytes, parent);
-		text_clean(rank->job);
+	*rank = (struct doctor_rank){ .rank = -1, .ranks = -1 };
+	if (launcher == NULL)
 		return;
-	}
+	ranks = launcher->ranks == NULL ? NULL : variable(environment, bytes, launcher->ranks);
+	rank->launcher = launcher->name;
+	rank->rank = strtol(variable(environment, bytes, launcher->rank), NULL, 10);
+	rank->ranks = ranks == NULL ? -1 : strtol(ranks, NULL, 10);
+	name_job(rank, launcher, environment, bytes, parent);
+	text_clean(rank->job);
 }

@@ -10,35 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libnsched/pure/launchers.h"
+
 enum {
 	ANCESTORS = 16,               /* processes between a rank and its launcher: shells, wrappers */
 	ENVIRON_BYTES = 1 << 18,      /* of an ancestor's environment */
 };
 
-/* The innermost launcher first: under `mpirun` in a Slurm job every rank has SLURM_PROCID=0 and
- * SLURM_LOCALID=0. Slurm's batch script itself has them too, but no step. */
-static const struct launcher {
-	const char *name;
-	const char *rank, *ranks, *local_rank, *local_ranks;
-	const char *job[2];           /* what the job is called */
-	const char *only_with;
-	const char *bound;            /* is set where the launcher bound the ranks, */
-	const char *asked[3];         /* and one of these where it was asked to */
-} launchers[] = {
-	{ "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-	  { "PMIX_NAMESPACE", NULL }, NULL, "OMPI_MCA_orte_bound_at_launch",
-	  { "OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_rmaps_base_mapping_policy", "OMPI_MCA_hwloc_base_cpu_set" } },
-	{ "MVAPICH2", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE",
-	  { NULL, NULL }, NULL, NULL, { NULL } },
-	/* MPICH's Hydra and Intel MPI */
-	{ "MPICH", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", { NULL, NULL }, NULL, NULL, { NULL } },
-	{ "PALS", "PALS_RANKID", NULL, "PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE", { "PALS_APID", NULL }, NULL, NULL, { NULL } },
-	{ "Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", NULL, { "FLUX_JOB_ID", NULL }, NULL, NULL, { NULL } },
-	{ "Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", NULL, { "SLURM_JOB_ID", "SLURM_STEP_ID" }, "SLURM_STEP_ID", NULL,
-	  { NULL } },
-};
-
-enum { LAUNCHERS = sizeof(launchers) / sizeof(launchers[0]) };
+static const char *own_variable(const void *unused, const char *name)
+{
+	(void)unused;
+	return getenv(name);
+}
 
 /* A number of the environment; -1 if there is none. */
 static int number(const char *variable)
@@ -73,10 +56,10 @@ int launcher_slurm_tasks(const char *list, unsigned node)
 	return 0;
 }
 
-static int applies(const struct launcher *launcher, const char *variable)
+/* The one that tells how many ranks each machine has, and nobody the number of this one's. */
+static int is_slurm(const struct launcher *launcher)
 {
-	return variable != NULL && getenv(variable) != NULL &&
-	       (launcher->only_with == NULL || getenv(launcher->only_with) != NULL);
+	return strcmp(launcher->name, "Slurm") == 0;
 }
 
 static int local_ranks(const struct launcher *launcher)
@@ -84,7 +67,7 @@ static int local_ranks(const struct launcher *launcher)
 	const char *tasks = getenv("SLURM_STEP_TASKS_PER_NODE");
 	int node = number("SLURM_NODEID"), told = number(launcher->local_ranks);
 
-	if (launcher->local_ranks == NULL && launcher->only_with != NULL && tasks != NULL && node >= 0)
+	if (launcher->local_ranks == NULL && is_slurm(launcher) && tasks != NULL && node >= 0)
 		told = launcher_slurm_tasks(tasks, (unsigned)node);
 	return told < 0 ? 0 : told;
 }
@@ -179,31 +162,40 @@ static pid_t launcher_pid(const struct launcher *launcher)
 	return pid;
 }
 
+static void find_rank(struct launcher_job *job)
+{
+	const struct launcher *launcher = launchers_of_rank(own_variable, NULL);
+
+	if (launcher == NULL)
+		return;
+	job->rank_text = getenv(launcher->rank);
+	job->rank = number(launcher->rank);
+	job->ranks = number(launcher->ranks);
+	if (job->ranks < 0)
+		job->ranks = 0;
+}
+
+static void find_local_rank(struct launcher_job *job)
+{
+	const struct launcher *launcher = launchers_of_local_rank(own_variable, NULL);
+
+	job->local_rank = -1;
+	if (launcher == NULL)
+		return;
+	job->launcher = launcher->name;
+	job->families = launcher->family;
+	job->local_rank = number(launcher->local_rank);
+	job->local_ranks = local_ranks(launcher);
+	if (job->local_rank < 0 || job->local_rank >= job->local_ranks)
+		job->local_ranks = 0;
+	job->default_bound = bound_by_default(launcher);
+	name_job(launcher, job->job);
+	job->pid = launcher_pid(launcher);
+}
+
 void launcher_find(struct launcher_job *job)
 {
 	memset(job, 0, sizeof(*job));
-	job->local_rank = -1;
-	for (size_t i = 0; i < LAUNCHERS && job->rank_text == NULL; i++) {
-		if (!applies(&launchers[i], launchers[i].rank))
-			continue;
-		job->rank_text = getenv(launchers[i].rank);
-		job->rank = number(launchers[i].rank);
-		job->ranks = number(launchers[i].ranks);
-		if (job->ranks < 0)
-			job->ranks = 0;
-	}
-	for (size_t i = 0; i < LAUNCHERS && job->launcher == NULL; i++) {
-		const struct launcher *launcher = &launchers[i];
-
-		if (!applies(launcher, launcher->local_rank))
-			continue;
-		job->launcher = launcher->name;
-		job->local_rank = number(launcher->local_rank);
-		job->local_ranks = local_ranks(launcher);
-		if (job->local_rank < 0 || job->local_rank >= job->local_ranks)
-			job->local_ranks = 0;
-		job->default_bound = bound_by_default(launcher);
-		name_job(launcher, job->job);
-		job->pid = launcher_pid(launcher);
-	}
+	find_rank(job);
+	find_local_rank(job);
 }

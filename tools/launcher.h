@@ -9,6 +9,7 @@ enum { LAUNCHER_JOB_BYTES = 256 };
 struct launcher_job {
 	const char *launcher;         /* its name for people; NULL: no launcher */
 	const char *rank_text;        /* the rank in the job, as it was told; NULL: not told */
+	unsigned families;            /* enum launchers_family: whose MPI its ranks may be of */
 	int rank, ranks;              /* in the job; ranks 0: not told */
 	int local_rank, local_ranks;  /* on this machine; local_ranks 0: not told, local_rank -1: not told */
 	int default_bound;            /* 1: the launcher itself chose to bind the ranks, and nobody asked it to */

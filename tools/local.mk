@@ -7,7 +7,8 @@ tools_nsched_SOURCES = \
 	tools/sim_output.h tools/sim_text.c tools/sim_json.c tools/sim_table.c \
 	tools/environment.c tools/environment.h \
 	tools/launcher.c tools/launcher.h \
-	tools/ranks.c tools/ranks.h \
+	tools/ranks.c tools/ranks.h tools/ranks_meet.c tools/ranks_meet.h \
+	tools/ranks_decide.c tools/ranks_decide.h tools/ranks_follow.c tools/ranks_follow.h \
 	tools/cmd_report.c tools/report_read.c tools/report_read.h \
 	tools/report_nodes.c tools/report_nodes.h tools/partition.c tools/partition.h \
 	tools/mpi_plugins.c tools/mpi_plugins.h \

@@ -9,23 +9,14 @@
 
 #include "environment.h"
 #include "launcher.h"
-
-enum family { OPEN_MPI = 1, MPICH = 2, BOTH = OPEN_MPI | MPICH };
+#include "libnsched/pure/launchers.h"
 
 static const struct plugin {
-	enum family family;
+	unsigned family;
 	const char *file;
 } plugins[] = {
-	{ OPEN_MPI, "libnsched_mpi_ompi.so" },
-	{ MPICH, "libnsched_mpi_mpich.so" },
-};
-
-/* By the names of launcher.c. Slurm and Flux start the ranks of either. */
-static const struct started_by {
-	const char *launcher;
-	enum family family;
-} started_by[] = {
-	{ "Open MPI", OPEN_MPI }, { "MPICH", MPICH }, { "MVAPICH2", MPICH }, { "PALS", MPICH }, { "Slurm", BOTH }, { "Flux", BOTH },
+	{ LAUNCHERS_OPEN_MPI, "libnsched_mpi_ompi.so" },
+	{ LAUNCHERS_MPICH, "libnsched_mpi_mpich.so" },
 };
 
 /* Programs that start ranks. Debian's names end in the family: mpirun.openmpi. */
@@ -49,12 +40,9 @@ static unsigned families(const char *program)
 	struct launcher_job job;
 
 	if (starts_ranks(program))
-		return BOTH;
+		return LAUNCHERS_EITHER;
 	launcher_find(&job);
-	for (size_t i = 0; job.launcher != NULL && i < sizeof(started_by) / sizeof(started_by[0]); i++)
-		if (strcmp(job.launcher, started_by[i].launcher) == 0)
-			return started_by[i].family;
-	return 0;
+	return job.families;
 }
 
 int mpi_plugins_export(const char *library, const char *program)

@@ -16,7 +16,8 @@
 #define ANEW_WORTH 0.9
 
 /* A process follows at its next look, which is two seconds away at the most, but it may be a slow machine, or one with more threads than
- * CPUs. Longer than this after an order, its threads are where they are. */
+ * CPUs. Longer than this after an order, its threads are where they are. As long the memory that it left behind is no
+ * reason to send a thread after it: that follows, too. */
 enum { FOLLOW_MS = 10000 };
 
 /* Three ways to plan, of which the best is taken. */
@@ -181,7 +182,7 @@ static void give_orders(const struct search *search, const struct choice *c, int
 		if (member->theirs) continue;
 		const struct slot_order *before = last_order(search, t, &at);
 		int node_os = node < 0 ? -1 : (int)s->machine->node[node].os;
-		uint32_t since_ms = before && before->node_os == node_os ? before->since_ms : search->now_ms;
+		uint32_t since_ms = before && before->node_os == node_os ? before->since_ms : node == search->was[t] ? search->now_ms - FOLLOW_MS : search->now_ms;
 		to[t] = (int16_t)out->n_orders;
 		out->order[out->n_orders++] = (struct slot_order){ .slot = member->slot, .tid = member->view->thread[search->origin[t].thread].tid,
 		                                                   .node_os = (int16_t)node_os, .since_ms = since_ms };
@@ -205,6 +206,10 @@ static int choose(struct search *search, struct slot_plan *out)
 	struct choice *c = search->choice;
 	enum way best = WHOLE;
 	memcpy(c[THREADS].home, search->was, search->s->n_threads * sizeof *search->was);
+	for (unsigned t = 0, at = 0; t < search->s->n_threads; t++) {
+		const struct slot_order *order = last_order(search, t, &at);
+		c[THREADS].whole[t] = order && order->node_os >= 0 && search->now_ms - order->since_ms < FOLLOW_MS;
+	}
 	int ret = try_policy(search, &c[THREADS]);
 	if (!ret) ret = try_homes(search, WHOLE, &c[WHOLE]);
 	if (!ret && search->s->n_talks) ret = try_homes(search, ANEW, &c[ANEW]);

@@ -223,11 +223,34 @@ int board_read_head(const struct board *board, unsigned slot, struct board_head 
 	return ret;
 }
 
-int board_read_arrival(const struct board *board, unsigned slot, struct board_head *head)
+/* Only its owner gets here, and the next one after his death: what he left half written is written anew. */
+int board_arrive(struct board *board, const struct board_arrival *arrival)
 {
-	if (slot >= board->slots) return -ENOENT;
-	board_owner came = atomic_load(&board->cell[slot].owner);
-	return came ? read_head(&board->cell[slot], came, head) : -ENOENT;
+	int own = board_own(board);
+	if (own < 0) return -EINVAL;
+	struct board_cell *cell = &board->cell[own];
+	if (atomic_load(&cell->came)) return 0;
+	cell->arrival = *arrival;
+	atomic_store(&cell->came, board->self);
+	return 0;
+}
+
+int board_read_arrival(const struct board *board, unsigned slot, struct board_arrival *arrival)
+{
+	if (slot >= board->slots || !atomic_load(&board->cell[slot].came)) return -ENOENT;
+	*arrival = board->cell[slot].arrival;
+	return 0;
+}
+
+bool board_read_ask(const struct board *board, unsigned slot, struct board_ask *ask)
+{
+	if (slot >= board->slots || !atomic_load(&board->cell[slot].owner)) return false;
+	const struct board_cell *cell = &board->cell[slot];
+	uint32_t before = atomic_load(&cell->head_seq);
+	fence();
+	*ask = cell->head.ask;
+	fence();
+	return before && !(before & 1) && before == atomic_load(&cell->head_seq);
 }
 
 void board_beat(struct board *board, uint64_t now_ns)

@@ -21,7 +21,7 @@
 #include "sys/cpumask.h"
 
 enum {
-	BOARD_LAYOUT = 2,          /* changes with every change of what lies in it */
+	BOARD_LAYOUT = 3,          /* changes with every change of what lies in it */
 	BOARD_SLOTS = 1024,        /* most processes on one machine; more plan alone */
 	BOARD_TREE_SLOTS = 64,     /* of a job without MPI */
 	BOARD_SPARE_SLOTS = 8,     /* of an MPI job, beyond its ranks: for what they start */
@@ -85,6 +85,21 @@ enum board_meeting { BOARD_OPEN, BOARD_COMPLETE, BOARD_INCOMPLETE };
 enum board_meeting board_meeting(const struct board *board);
 enum board_meeting board_end_meeting(struct board *board, enum board_meeting how);
 
+/* What a rank comes to the meeting with. It is said once and stands from then on, whatever becomes of the rank, its slot and its head: the
+ * others may read it late, and are all to decide alike. */
+struct board_arrival {
+	uint32_t wants;            /* threads that the program was asked to have, 0: not said */
+	uint32_t flags;            /* enum board_flag */
+	struct cpu_mask launch;    /* the CPUs that it was given by whoever started it */
+	struct cpu_mask launcher;  /* those that the launcher itself may use; none: not known */
+};
+
+/* Says it for the own slot, unless somebody has said something there before. -EINVAL: no slot. */
+int board_arrive(struct board *board, const struct board_arrival *arrival);
+
+/* 0; -ENOENT: nobody has come to that slot yet. */
+int board_read_arrival(const struct board *board, unsigned slot, struct board_arrival *arrival);
+
 /* The machine: who takes the turn (1; 0: another live process has it, or it is there) loads it and
  * writes it; the others read it. board_read_machine: 0 and a machine of the caller's; -EAGAIN not yet;
  * -ENODEV it could not be had; -ENOMEM. */
@@ -94,15 +109,20 @@ int board_read_machine(const struct board *board, struct machine *machine);
 
 /* ---- slots ------------------------------------------------------------------------------------------------ */
 
+/* A rank's request to all others to let go of pages of a file, all at one time, so that it can move them (sharing.h). */
+struct board_ask {
+	uint64_t at_ns;            /* CLOCK_MONOTONIC; 0: none */
+	uint64_t dev, ino;         /* the file, */
+	uint64_t offset, bytes;    /* and what of it */
+};
+
 /* The head: small, always there. Written by its owner alone. */
 struct board_head {
 	int32_t local_rank, rank;  /* BOARD_NO_RANK: no rank of the MPI job */
 	uint32_t ranks;            /* in MPI_COMM_WORLD; 0: not known */
-	uint32_t wants;            /* threads that the program was asked to have, 0: not said */
 	uint32_t flags;            /* enum board_flag */
-	uint32_t reserved;
-	struct cpu_mask launch;    /* the CPUs that it was given by whoever started it */
 	struct cpu_mask ceiling;   /* those that it may use */
+	struct board_ask ask;
 };
 
 enum board_flag {
@@ -110,6 +130,7 @@ enum board_flag {
 	BOARD_WIDEN = 2,           /* its user, or proof that the launcher's default binds it, says that it may leave its launch mask */
 	BOARD_ASKED = 4,           /* its user has said so: --widen */
 	BOARD_PLANS = 8,           /* it runs a session and takes part in the plan */
+	BOARD_KEEP = 16,           /* its user does not want CPUs to be divided: --option shares=keep */
 };
 
 /* Gives the calling process slot `slot`, or any free one for BOARD_NO_RANK; the same again if it has one.
@@ -126,8 +147,8 @@ void board_release(struct board *board);
 /* The head of a slot whose process lives: 0 and its owner; -ENOENT: nobody there; -EAGAIN: being written. */
 int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner);
 
-/* The same, whether or not the process that came to the slot still lives: -ENOENT means that nobody came, or gave it up. */
-int board_read_arrival(const struct board *board, unsigned slot, struct board_head *head);
+/* The ask in the head of a slot that somebody has, or had; false: none can be read. It takes no system call. */
+bool board_read_ask(const struct board *board, unsigned slot, struct board_ask *ask);
 
 /* Signs of life of the own slot, in CLOCK_MONOTONIC ns, and the last one of another's; 0: none yet. */
 void board_beat(struct board *board, uint64_t now_ns);

@@ -26,6 +26,8 @@ struct board_cell {
 	uint32_t reserved;
 	struct board_part_state part[BOARD_PARTS];
 	struct board_head head;
+	_Atomic board_owner came;     /* 0: nobody; who said `arrival`, which does not change after that */
+	struct board_arrival arrival;
 };
 
 struct board_header {

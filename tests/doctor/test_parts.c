@@ -174,10 +174,11 @@ static const struct {
 } ranks[] = {
 	{ "OMPI_COMM_WORLD_RANK=3;OMPI_COMM_WORLD_SIZE=4;PMIX_NAMESPACE=12;SLURM_PROCID=0;SLURM_STEP_ID=1", "Open MPI", "12", 3 },
 	{ "PMI_RANK=1;PMI_SIZE=2;MPI_LOCALRANKID=1", "MPICH", "of process 5", 1 },
+	{ "PMI_RANK=1;PMI_SIZE=2", "PMI", "of process 5", 1 }, { "PMIX_RANK=1;PMIX_NAMESPACE=n", "PMIx", "n", 1 },
 	{ "SLURM_PROCID=2;SLURM_JOB_ID=7;SLURM_STEP_ID=0", "Slurm", "7.0", 2 },
 	{ "SLURM_PROCID=0;SLURM_JOB_ID=7", NULL, "", -1 },
 	{ "FLUX_TASK_RANK=6;FLUX_JOB_ID=f1", "Flux", "f1", 6 }, { "PALS_RANKID=5;PALS_APID=x", "PALS", "x", 5 },
-	{ "MV2_COMM_WORLD_RANK=0", "MVAPICH", "of process 5", 0 }, { "", NULL, "", -1 },
+	{ "MV2_COMM_WORLD_RANK=0", "MVAPICH2", "of process 5", 0 }, { "", NULL, "", -1 },
 };
 
 START_TEST(rank)

@@ -59,44 +59,23 @@ MPI_CFLAGS = -O1 -g -w -pthread
 mpi_v = $(AM_V_at)echo "  MPICC   $@";
 mpi_folder = $(AM_V_at)$(MKDIR_P) tests/mpi
 
-tests/mpi/calls-ompi: tests/mpi/calls.c tests/mpi/calls_all.c tests/mpi/calls.h
-	$(mpi_folder)
-	$(mpi_v) $(OPENMPI_CC) $(MPI_CFLAGS) $(srcdir)/tests/mpi/calls.c $(srcdir)/tests/mpi/calls_all.c -o $@
-tests/mpi/threads-ompi: tests/mpi/threads.c
-	$(mpi_folder)
-	$(mpi_v) $(OPENMPI_CC) $(MPI_CFLAGS) $(srcdir)/tests/mpi/threads.c -o $@
-tests/mpi/life-ompi: tests/mpi/life.c
-	$(mpi_folder)
-	$(mpi_v) $(OPENMPI_CC) $(MPI_CFLAGS) $(srcdir)/tests/mpi/life.c -o $@
-tests/mpi/calls-mpich: tests/mpi/calls.c tests/mpi/calls_all.c tests/mpi/calls.h
-	$(mpi_folder)
-	$(mpi_v) $(MPICH_CC) $(MPI_CFLAGS) $(srcdir)/tests/mpi/calls.c $(srcdir)/tests/mpi/calls_all.c -o $@
-tests/mpi/threads-mpich: tests/mpi/threads.c
-	$(mpi_folder)
-	$(mpi_v) $(MPICH_CC) $(MPI_CFLAGS) $(srcdir)/tests/mpi/threads.c -o $@
-tests/mpi/life-mpich: tests/mpi/life.c
-	$(mpi_folder)
-	$(mpi_v) $(MPICH_CC) $(MPI_CFLAGS) $(srcdir)/tests/mpi/life.c -o $@
+# The compilers of the family that a program's name ends in
+mpi_cc = `case $@ in *-ompi) echo '$(OPENMPI_CC)' ;; *) echo '$(MPICH_CC)' ;; esac`
+mpi_fc = `case $@ in *-ompi) echo '$(OPENMPI_FC)' ;; *) echo '$(MPICH_FC)' ;; esac`
 
-bindings = $(srcdir)/tests/mpi/bindings.F90 -o $@
-tests/mpi/bindings1-ompi: tests/mpi/bindings.F90
+tests/mpi/calls-ompi tests/mpi/calls-mpich: tests/mpi/calls.c tests/mpi/calls_all.c tests/mpi/calls.h
 	$(mpi_folder)
-	$(mpi_v) $(OPENMPI_FC) -w -DBINDING=1 $(bindings)
-tests/mpi/bindings2-ompi: tests/mpi/bindings.F90
+	$(mpi_v) $(mpi_cc) $(MPI_CFLAGS) $(srcdir)/tests/mpi/calls.c $(srcdir)/tests/mpi/calls_all.c -o $@
+tests/mpi/threads-ompi tests/mpi/threads-mpich: tests/mpi/threads.c
 	$(mpi_folder)
-	$(mpi_v) $(OPENMPI_FC) -w -DBINDING=2 $(bindings)
-tests/mpi/bindings3-ompi: tests/mpi/bindings.F90
+	$(mpi_v) $(mpi_cc) $(MPI_CFLAGS) $(srcdir)/tests/mpi/threads.c -o $@
+tests/mpi/life-ompi tests/mpi/life-mpich: tests/mpi/life.c
 	$(mpi_folder)
-	$(mpi_v) $(OPENMPI_FC) -w -DBINDING=3 $(bindings)
-tests/mpi/bindings1-mpich: tests/mpi/bindings.F90
+	$(mpi_v) $(mpi_cc) $(MPI_CFLAGS) $(srcdir)/tests/mpi/life.c -o $@
+tests/mpi/bindings1-ompi tests/mpi/bindings2-ompi tests/mpi/bindings3-ompi \
+tests/mpi/bindings1-mpich tests/mpi/bindings2-mpich tests/mpi/bindings3-mpich: tests/mpi/bindings.F90
 	$(mpi_folder)
-	$(mpi_v) $(MPICH_FC) -w -DBINDING=1 $(bindings)
-tests/mpi/bindings2-mpich: tests/mpi/bindings.F90
-	$(mpi_folder)
-	$(mpi_v) $(MPICH_FC) -w -DBINDING=2 $(bindings)
-tests/mpi/bindings3-mpich: tests/mpi/bindings.F90
-	$(mpi_folder)
-	$(mpi_v) $(MPICH_FC) -w -DBINDING=3 $(bindings)
+	$(mpi_v) $(mpi_fc) -w -DBINDING=`echo $@ | tr -dc 0-9` $(srcdir)/tests/mpi/bindings.F90 -o $@
 
 # Debian's own MPI programs.
 EXTRA_DIST += tests/mpi/clients.sh

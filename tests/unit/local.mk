@@ -24,6 +24,7 @@ unit_tests = \
 	tests/unit/test_kernel_faults \
 	tests/unit/test_machine \
 	tests/unit/test_mem_sample \
+	tests/unit/test_meeting \
 	tests/unit/test_memory \
 	tests/unit/test_past \
 	tests/unit/test_numa_maps \
@@ -41,6 +42,7 @@ unit_tests = \
 	tests/unit/test_snapshot \
 	tests/unit/test_neighbours \
 	tests/unit/test_share \
+	tests/unit/test_shared \
 	tests/unit/test_team \
 	tests/unit/test_threads \
 	tests/unit/test_throttle \
@@ -58,6 +60,11 @@ tests_unit_test_board_CFLAGS = $(unit_cflags)
 tests_unit_test_board_LDADD = $(unit_libs)
 tests_unit_test_cut_CFLAGS = $(unit_cflags)
 tests_unit_test_cut_LDADD = $(unit_libs)
+tests_unit_test_shared_CFLAGS = $(unit_cflags)
+tests_unit_test_shared_LDADD = $(unit_libs)
+tests_unit_test_meeting_SOURCES = tests/unit/test_meeting.c tools/ranks_meet.c tools/ranks_meet.h
+tests_unit_test_meeting_CFLAGS = $(unit_cflags) -I$(top_srcdir)
+tests_unit_test_meeting_LDADD = $(unit_libs)
 tests_unit_test_launcher_SOURCES = tests/unit/test_launcher.c tools/launcher.c tools/launcher.h
 tests_unit_test_launcher_CFLAGS = $(unit_cflags) -I$(top_srcdir)
 tests_unit_test_launcher_LDADD = $(unit_libs)

@@ -52,6 +52,9 @@ static int meet_as(void *arg)
 	struct board_head head = head_of(*(int *)arg);
 	if (board_meet(&key, RANKS, &board) != 0) return 1;      /* 0: joined */
 	if (board_claim(board, head.local_rank, &head) != head.local_rank) return 2;
+	if (board_arrive(board, &(struct board_arrival){ .wants = 7 }) || board_arrive(board, &(struct board_arrival){ .wants = 8 })) return 3;
+	board_release(board);
+	if (board_arrive(board, &(struct board_arrival){ .wants = 9 }) != -EINVAL) return 4;
 	board_leave(board, false);
 	return 0;
 }
@@ -61,6 +64,7 @@ START_TEST(ranks_meet)
 	struct board *board;
 	struct board_key key = { getpid(), "job" };
 	struct board_head head = head_of(0), read;
+	struct board_arrival arrival;
 	int one = 1;
 	unsigned before = named();
 	ck_assert_int_eq(board_meet(&key, RANKS, &board), 1);
@@ -71,14 +75,14 @@ START_TEST(ranks_meet)
 	ck_assert_int_eq(board_claim(board, 0, &head), 0);
 	ck_assert_int_eq(board_own(board), 0);
 	ck_assert_int_eq(in_child(meet_as, &one), 0);
-	/* rank 1 has come, and is dead */
+	/* rank 1 has come, and is gone */
 	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), -ENOENT);
 	ck_assert_int_eq(board_read_head(board, 0, &read, NULL), 0);
 	ck_assert_int_eq(read.ranks, RANKS);
-	ck_assert_int_eq(board_read_arrival(board, 1, &read), 0);
-	ck_assert_int_eq(read.local_rank, 1);
-	ck_assert_int_eq(board_read_arrival(board, 2, &read), -ENOENT);
-	ck_assert_int_eq(board_read_arrival(board, board_slots(board), &read), -ENOENT);
+	ck_assert_int_eq(board_read_arrival(board, 1, &arrival), 0);
+	ck_assert_uint_eq(arrival.wants, 7);
+	ck_assert_int_eq(board_read_arrival(board, 2, &arrival), -ENOENT);
+	ck_assert_int_eq(board_read_arrival(board, board_slots(board), &arrival), -ENOENT);
 	ck_assert_int_eq(board_end_meeting(board, BOARD_INCOMPLETE), BOARD_INCOMPLETE);
 	ck_assert_int_eq(board_end_meeting(board, BOARD_COMPLETE), BOARD_INCOMPLETE);
 	board_unlink(board);

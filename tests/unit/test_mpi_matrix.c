@@ -1,5 +1,6 @@
 /* The parts of the MPI plugin that know nothing of MPI: the table of handles, the matrix, the patterns. */
 #include <check.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "mpi_plugin/mpi_handles.h"
@@ -94,7 +95,7 @@ START_TEST(the_row_is_sparse_and_whole)
 
 	ck_assert_uint_eq(matrix_read(NULL, -1, got, 64), 0);
 	matrix_add(3, 10, 1); /* no job is known: that is outside */
-	ck_assert(matrix_start(100000));
+	atomic_store(&matrix_ranks, 100000);
 	for (size_t i = 1; i < SENT; i++)
 		for (uint64_t m = 0; m < sent[i].messages; m++)
 			matrix_add(sent[i].rank, m == 0 ? sent[i].bytes : 0, 1);
@@ -110,6 +111,69 @@ START_TEST(the_row_is_sparse_and_whole)
 	matrix_add(100000, 1, 1); /* no rank of the job */
 	ck_assert_uint_eq(matrix_read(NULL, -1, got, 1), 1);
 	ck_assert_uint_eq(got[0].bytes, 11);
+}
+END_TEST
+
+/* Threads that come and go, several at once: nothing is lost, and those who come later go on in the parts of those who went. */
+enum { COMING = 20, AT_ONCE = 4, COUNTED = 20000, KIND = 7 };
+
+static pthread_barrier_t all_here;
+
+static void *counts(void *arg)
+{
+	unsigned number = *(unsigned *)arg;
+
+	pthread_barrier_wait(&all_here);
+	for (int i = 0; i < COUNTED; i++) {
+		matrix_called(KIND);
+		matrix_add((int32_t)number, 3, 1);
+		matrix_add(1000, 1, 1);
+	}
+	pthread_barrier_wait(&all_here);
+	return matrix_own();
+}
+
+static int is_among(void *part, void *const *list, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] == part)
+			return 1;
+	return 0;
+}
+
+START_TEST(threads_count_apart)
+{
+	pthread_t thread[AT_ONCE];
+	unsigned number[AT_ONCE];
+	void *part[AT_ONCE], *first[AT_ONCE] = { NULL };
+	nsched_exchange_t got[16];
+
+	atomic_store(&matrix_ranks, 2000);
+	pthread_barrier_init(&all_here, NULL, AT_ONCE);
+	for (int turn = 0; turn < COMING; turn++) {
+		for (unsigned i = 0; i < AT_ONCE; i++) {
+			number[i] = 100 * i;
+			ck_assert_int_eq(pthread_create(&thread[i], NULL, counts, &number[i]), 0);
+		}
+		for (int i = 0; i < AT_ONCE; i++)
+			pthread_join(thread[i], &part[i]);
+		for (int i = 0; i < AT_ONCE; i++) {
+			ck_assert(!is_among(part[i], part, i)); /* none has another's */
+			ck_assert(turn == 0 || is_among(part[i], first, AT_ONCE));
+			if (turn == 0)
+				first[i] = part[i];
+		}
+	}
+	pthread_barrier_destroy(&all_here);
+	ck_assert_uint_eq(matrix_calls(KIND), (uint64_t)COMING * AT_ONCE * COUNTED);
+	ck_assert_uint_eq(matrix_calls(KIND + 1), 0);
+	ck_assert_uint_eq(matrix_read(NULL, -1, got, 16), AT_ONCE + 1);
+	for (int i = 0; i < AT_ONCE; i++) {
+		ck_assert_int_eq(got[i].rank, 100 * i);
+		ck_assert_uint_eq(got[i].bytes, (uint64_t)COMING * COUNTED * 3);
+	}
+	ck_assert_int_eq(got[AT_ONCE].rank, 1000);
+	ck_assert_uint_eq(got[AT_ONCE].messages, (uint64_t)COMING * AT_ONCE * COUNTED);
 }
 END_TEST
 
@@ -255,6 +319,7 @@ int main(void)
 	tcase_add_test(tests, handles_come_and_go);
 	tcase_add_test(tests, the_first_to_add_wins);
 	tcase_add_test(tests, the_row_is_sparse_and_whole);
+	tcase_add_test(tests, threads_count_apart);
 	tcase_add_test(tests, trees_reach_all_once);
 	tcase_add_test(tests, an_allreduce_reaches_all_from_each);
 	tcase_add_test(tests, rings_and_chains);

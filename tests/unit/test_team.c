@@ -157,6 +157,30 @@ START_TEST(orders_are_believed)
 }
 END_TEST
 
+/* A thread was just sent to another node, and what it uses did not come along, or can't: for a while that is no reason to send it back. Who was not
+ * moved lately goes to his memory at once. */
+START_TEST(memory_is_waited_for)
+{
+	static struct slot_plan last;
+	for (unsigned i = 0; i < 2; i++) {
+		add_member();
+		add_thread(i, 1);
+		view[i].thread[0].bound = 1;
+		add_memory(i, 0, i ? 2 : 0, 1024, 0.02f);
+		view[i].chunk[0].fixed = 1;
+	}
+	last = (struct slot_plan){ .n_orders = 2, .order = { { .slot = 10, .tid = 100, .node_os = 1, .since_ms = 100500 },
+	                                                     { .slot = 11, .tid = 200, .node_os = 1, .since_ms = 500 } } };
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &last, 101000, &plan), 0);
+	ck_assert_int_eq(ordered(0, 0), 1);
+	ck_assert_int_eq(ordered(1, 0), 2);
+	ck_assert_uint_eq(plan.order[0].since_ms, 100500);
+	ck_assert_uint_eq(plan.order[1].since_ms, 101000);
+	ck_assert_int_eq(team_decide(&machine, member, members, policy_find("joint"), &last, 120000, &plan), 0);
+	ck_assert_int_eq(ordered(0, 0), 0);
+}
+END_TEST
+
 /* Two whole processes on one node, and others free: one of them goes. */
 START_TEST(nobody_queues_for_being_whole)
 {
@@ -362,6 +386,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, what_stands_stays);
 	tcase_add_loop_test(tcase, processes_are_not_torn, 0, 2);
 	tcase_add_test(tcase, orders_are_believed);
+	tcase_add_test(tcase, memory_is_waited_for);
 	tcase_add_test(tcase, nobody_queues_for_being_whole);
 	tcase_add_test(tcase, torn_processes_are_joined);
 	tcase_add_test(tcase, good_places_are_not_given_up);
