@@ -2,7 +2,7 @@
 # it (config, launch) is in libnsched/config.mk.
 unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h \
 	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h \
-	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h \
+	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h tests/unit/leaves.c tests/unit/leaves.h \
 	tests/stubs/fake_counter.c tests/stubs/fake_counter.h
 EXTRA_DIST += $(unit_made) tests/fixtures
 
@@ -17,12 +17,14 @@ unit_tests = \
 	tests/unit/test_cpulist \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
+	tests/unit/test_evidence_cut \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
 	tests/unit/test_history \
 	tests/unit/test_kernel_faults \
 	tests/unit/test_machine \
 	tests/unit/test_mem_sample \
+	tests/unit/test_mem_pmu \
 	tests/unit/test_memory \
 	tests/unit/test_past \
 	tests/unit/test_numa_maps \
@@ -34,6 +36,7 @@ unit_tests = \
 	tests/unit/test_registry \
 	tests/unit/test_segments \
 	tests/unit/test_session \
+	tests/unit/test_pages_stay \
 	tests/unit/test_session_pages \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
@@ -69,6 +72,8 @@ tests_unit_test_cpulist_CFLAGS = $(unit_cflags)
 tests_unit_test_cpulist_LDADD = $(unit_libs)
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)
 tests_unit_test_estimate_LDADD = $(unit_libs)
+tests_unit_test_evidence_cut_CFLAGS = $(unit_cflags)
+tests_unit_test_evidence_cut_LDADD = $(unit_libs)
 tests_unit_test_evidence_CFLAGS = $(unit_cflags)
 tests_unit_test_evidence_LDADD = $(unit_libs)
 tests_unit_test_gate_CFLAGS = $(unit_cflags)
@@ -82,6 +87,8 @@ tests_unit_test_kernel_faults_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
 tests_unit_test_mem_sample_SOURCES = tests/unit/test_mem_sample.c tests/unit/mem_records.c tests/unit/mem_records.h
+tests_unit_test_mem_pmu_CFLAGS = $(unit_cflags)
+tests_unit_test_mem_pmu_LDADD = $(unit_libs)
 tests_unit_test_mem_sample_CFLAGS = $(unit_cflags)
 tests_unit_test_mem_sample_LDADD = $(unit_libs)
 tests_unit_test_memory_CFLAGS = $(unit_cflags)
@@ -104,6 +111,8 @@ tests_unit_test_registry_CFLAGS = $(unit_cflags)
 tests_unit_test_registry_LDADD = $(unit_libs)
 tests_unit_test_segments_CFLAGS = $(unit_cflags)
 tests_unit_test_segments_LDADD = $(unit_libs)
+tests_unit_test_pages_stay_CFLAGS = $(unit_cflags)
+tests_unit_test_pages_stay_LDADD = $(unit_libs)
 tests_unit_test_session_pages_CFLAGS = $(unit_cflags)
 tests_unit_test_session_pages_LDADD = $(unit_libs)
 tests_unit_test_session_CFLAGS = $(unit_cflags)
@@ -129,8 +138,12 @@ tests_unit_test_topo_LDADD = $(unit_libs)
 tests_unit_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 # As a program has it: the shared library with its public calls alone
-check_PROGRAMS += tests/unit/test_api
-TESTS += tests/unit/test_api
+check_PROGRAMS += tests/unit/test_api tests/unit/test_api_report
+TESTS += tests/unit/test_api tests/unit/test_api_report
+tests_unit_test_api_SOURCES = tests/unit/test_api.c tests/unit/api.c tests/unit/api.h
+tests_unit_test_api_report_SOURCES = tests/unit/test_api_report.c tests/unit/api.c tests/unit/api.h
+tests_unit_test_api_report_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
+tests_unit_test_api_report_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 tests_unit_test_api_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
 tests_unit_test_api_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 endif
