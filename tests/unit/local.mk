@@ -44,6 +44,7 @@ unit_tests = \
 	tests/unit/test_share \
 	tests/unit/test_team \
 	tests/unit/test_threads \
+	tests/unit/test_rates \
 	tests/unit/test_throttle \
 	tests/unit/test_told \
 	tests/unit/test_topo
@@ -129,6 +130,8 @@ tests_unit_test_team_CFLAGS = $(unit_cflags)
 tests_unit_test_team_LDADD = $(unit_libs)
 tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
+tests_unit_test_rates_CFLAGS = $(unit_cflags)
+tests_unit_test_rates_LDADD = $(unit_libs)
 tests_unit_test_throttle_CFLAGS = $(unit_cflags)
 tests_unit_test_throttle_LDADD = $(unit_libs)
 tests_unit_test_told_CFLAGS = $(unit_cflags)
