@@ -44,11 +44,12 @@ enum record_event {
 	RECORD_PLAN,           /* digest of the situation (8 bytes); moves: number, and of each enum record_move, thread or [page], pages and range,
 	                          from, to, support, gain, cost, reason: its number, and its text where that is new (or RECORD_REASONS) */
 	RECORD_END,            /* steps */
+	RECORD_PRICE,          /* behind RECORD_SOURCE_START, of sources that measure it: what a sample takes of its thread, ns */
 	RECORD_EVENTS
 };
 
 enum record_flag { RECORD_EYES = 1, RECORD_COUNTERS = 2, RECORD_TEAM = 4, RECORD_ANONYMOUS = 8 };
-enum record_hook { RECORD_HAS_ADD = 1, RECORD_HAS_POLL = 2, RECORD_HAS_COUNTS = 4 };
+enum record_hook { RECORD_HAS_ADD = 1, RECORD_HAS_POLL = 2, RECORD_HAS_COUNTS = 4, RECORD_HAS_PRICE = 8 };
 enum record_counter { RECORD_BY_ITSELF = 1, RECORD_DEMAND = 2, RECORD_NAMED = 4 };
 enum record_move { RECORD_MOVE_PAGES = 1, RECORD_MOVE_AGAIN = 2 };
 

@@ -270,7 +270,8 @@ static void put_sources(struct recorder *r)
 		unsigned k = 0;
 		while (better && k < r->n_sources && &r->source[k].ops != better) k++;
 		tape_put_text(&r->tape, o->name);
-		tape_put_byte(&r->tape, (o->thread_add ? RECORD_HAS_ADD : 0) | (o->poll ? RECORD_HAS_POLL : 0) | (o->counts ? RECORD_HAS_COUNTS : 0));
+		tape_put_byte(&r->tape, (o->thread_add ? RECORD_HAS_ADD : 0) | (o->poll ? RECORD_HAS_POLL : 0) | (o->counts ? RECORD_HAS_COUNTS : 0) |
+		                       (o->price ? RECORD_HAS_PRICE : 0));
 		tape_put(&r->tape, o->sample_ns);
 		tape_put(&r->tape, better ? k + 1 : 0);
 	}

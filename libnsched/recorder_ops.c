@@ -150,12 +150,19 @@ static void put(void *arg, const struct access *a)
 	r->n_part++;
 }
 
+/* Nothing that is decided depends on it. */
+static void pass_taken(void *arg, const struct source_taken *taken)
+{
+	const struct through *t = arg;
+	if (t->sink->taken) t->sink->taken(t->sink->arg, taken);
+}
+
 static int source_poll(void *state, const struct sink *sink, unsigned most)
 {
 	struct recorded_source *s = state;
 	struct recorder *r = s->recorder;
 	struct through through = { r, sink };
-	struct sink own = { put, &through };
+	struct sink own = { put, &through, pass_taken };
 	if (!recorder_writes(r)) return s->inner->poll(s->state, sink, most);
 	r->part.n = r->n_part = 0;
 	int ret = s->inner->poll(s->state, &own, most);
@@ -167,10 +174,20 @@ static int source_poll(void *state, const struct sink *sink, unsigned most)
 	return ret;
 }
 
-static void source_set_period(void *state, uint64_t period_ns)
+static void source_set_period(void *state, unsigned thread, uint64_t period_ns)
 {
 	const struct recorded_source *s = state;
-	s->inner->set_period(s->state, period_ns);
+	s->inner->set_period(s->state, thread, period_ns);
+}
+
+static unsigned source_price(const void *state)
+{
+	const struct recorded_source *s = state;
+	unsigned ns = s->inner->price(s->state);
+	if (!recorder_writes(s->recorder)) return ns;
+	recorder_event(s->recorder, RECORD_PRICE);
+	tape_put(&s->recorder->tape, ns);
+	return ns;
 }
 
 static void source_counts(const void *state, struct source_counts *c)
@@ -206,7 +223,7 @@ static void stand_for(struct recorder *r, struct recorded_source *s, const struc
 	s->recorder = r;
 	s->inner = inner;
 	s->ops = (struct source_ops){ .name = inner->name, .sample_ns = inner->sample_ns, .start = source_start,
-	                              .thread_add = inner->thread_add ? source_add : NULL, .thread_remove = inner->thread_remove ? source_remove : NULL,
+	                              .price = inner->price ? source_price : NULL, .thread_add = inner->thread_add ? source_add : NULL, .thread_remove = inner->thread_remove ? source_remove : NULL,
 	                              .poll = inner->poll ? source_poll : NULL, .set_period = inner->set_period ? source_set_period : NULL,
 	                              .counts = inner->counts ? source_counts : NULL, .stop = inner->stop ? source_stop : NULL,
 	                              .forked = inner->forked ? source_forked : NULL };

@@ -68,6 +68,7 @@ void session_stop(struct session *s)
 void session_free(struct session *s)
 {
 	session_free_kernel(s);
+	session_free_rates(s);
 	evidence_free(s->evidence);
 	placement_free(&s->placement);
 	situation_free(&s->situation);

@@ -6,6 +6,7 @@
  *   session.c          life, and the order of a step
  *   session_threads.c  who is there, where they run, what they are bound to
  *   session_sources.c  starting, feeding and dropping the sources
+ *   session_rates.c    how often each thread is sampled
  *   session_counters.c counters: how much memory matters, and whether moves helped
  *   session_kernel.c   the kernel's statistics, where it balances too
  *   session_memory.c   where the chunks lie
@@ -30,6 +31,7 @@
 #include "pure/plan.h"
 #include "pure/policy.h"
 #include "pure/situation.h"
+#include "pure/throttle.h"
 #include "ranges.h"
 #include "registry.h"
 #include "sys/actuator.h"
@@ -53,6 +55,7 @@ struct session_source {
 	struct source_counts counts;/* the last ones, kept when it goes off */
 	struct source_counts polled;/* as of the last step */
 	uint64_t start_ns;          /* what its start took */
+	unsigned sample_ns;         /* what a sample takes of its thread */
 	uint64_t own_cpu_ns;        /* what taking in its samples took of the helper */
 	uint64_t refused;           /* threads that it could not watch */
 	unsigned flooded;           /* steps in a row in which it lost nearly all, at the lowest rate that there is */
@@ -108,6 +111,14 @@ struct session_pace {
 	float local;                /* the local share lately; 0: not known */
 };
 
+/* How often threads are sampled. It goes out to the sources, and nothing that is decided depends on it but through what they see then. */
+struct session_rates {
+	struct throttle_thread *thread; /* by number, as the next two */
+	struct throttle_seen *seen;     /* of this step */
+	uint64_t *wanted_ns;
+	unsigned n;
+};
+
 struct session {
 	struct nsched_config config;
 	struct machine machine;     /* with the CPUs that all processes of the job may use together */
@@ -150,7 +161,8 @@ struct session {
 	float local;                /* share of them that were to the thread's own node; -1: not known */
 	struct session_pace pace;
 
-	uint64_t period_ns;         /* between two samples of a thread, as the sources were told */
+	uint64_t period_ns;         /* between two samples of a thread, as sources were told at their start... */
+	struct session_rates rates; /* ...and as it is now */
 	uint64_t sampled_step;      /* in which the last sample came, 0 before the first */
 	float hints_per_ns;         /* faults of the kernel's sampling, all threads */
 	unsigned hints;             /* those of this step */
@@ -233,10 +245,17 @@ int64_t session_credit_ns(const struct session *session);
 /* Times that the interval is doubled, since nothing changes; and after a step, whether something did. */
 unsigned session_calm(const struct session *session);
 void session_pace(struct session *session, const struct session_totals *before);
+unsigned session_sample_ns(const struct session *session);
 void session_watch(struct session *session, struct nsched_thread *thread);
 void session_start_sources(struct session *session, const struct source_ops *const *sources);
 void session_stop_sources(struct session *session);
 uint64_t session_poll_sources(struct session *session, uint64_t passed_ns);
+void session_rate_begin(struct session *session, unsigned thread);
+void session_rate_end(struct session *session, unsigned thread);
+void session_rates_take(void *session, const struct source_taken *taken); /* what a sink takes */
+uint64_t session_period_longest(const struct session *session);
+void session_set_rates(struct session *session, unsigned most, uint64_t passed_ns);
+void session_free_rates(struct session *session);
 uint64_t session_half_life_ns(const struct session *session);
 void session_start_counters(struct session *session, const struct counter_ops *ops);
 void session_stop_counters(struct session *session);

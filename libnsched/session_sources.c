@@ -8,9 +8,9 @@ enum {
 	POLL_MOST = 16384,           /* accesses taken from a source in one step: 2 to 5 ms of decoding at the worst */
 	POLL_LEAST = 64,             /* and at the least, however dear they are: something has to be seen */
 	CREDIT_PARTS = 4,            /* a step spends no more than one part in so many of what may be spent */
-	PERIOD_LONGEST_NS = 100000000, /* 10 samples a second and thread: slower is blind; while nothing changes, a part of it */
-	FLOOD_LOST = 8,              /* times as many lost as taken in, at that rate: whatever this is, it is not sampling... */
-	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps */
+	FLOOD_LOST = 8,              /* times as many lost as taken in, ... */
+	FLOOD_MORE = 2,              /* ...and so many times more than come at the lowest rate: whatever this is, it is not sampling... */
+	FLOOD_STEPS = 30,            /* ...if it stays so for this many steps, in which rates have long gone down */
 	POLL_NS = 200000000,         /* and no longer than this: what is known should be acted upon; less where nothing changes */
 	HINTS_OUTLIVE = 16,          /* times as long as samples count, where they are all that is seen: half a minute */
 	SAMPLED_STEPS = 50,          /* steps for which a program counts as sampled after its last sample */
@@ -22,7 +22,6 @@ enum {
 #define HINT_NS 250000.0f            /* a fault's weight at the most: a tick of evidence, so that 20 pages of a chunk say whose it is */
 #define HINTS_OVER_NS 5e9f           /* their rate is a mean over about so long */
 #define LEARN_RATE 0.3f              /* weight of a new measurement of that price */
-#define PERIOD_CHANGE 1.3            /* the period is changed by no less than this factor: it costs a system call a thread */
 
 static bool is_on(const struct session *s, const struct source_ops *ops)
 {
@@ -47,6 +46,7 @@ static void start(struct session *s, struct session_source *src)
 	int ret = src->ops->start(&setup, &src->state, src->why);
 	src->start_ns = s->clock->now_ns(s->clock_state) - begin;
 	src->on = ret == 0;
+	if (src->on) src->sample_ns = src->ops->price ? src->ops->price(src->state) : src->ops->sample_ns;
 	if (!src->on && !src->why[0]) snprintf(src->why, sizeof src->why, "error %d", -ret);
 	if (src->on) src->why[0] = 0;
 }
@@ -73,6 +73,7 @@ void session_watch(struct session *s, struct nsched_thread *t)
 		if (better(s, src->ops)) continue;   /* for those that the better one refuses, and for nobody else */
 		while (src && src->on && src->ops->thread_add) {
 			int ret = src->ops->thread_add(src->state, t->number, t->tid);
+			if (ret >= 0 && src->ops->set_period) session_rate_begin(s, t->number);
 			if (ret >= 0 || ret == -ESRCH) break;
 			src->refused++;
 			src = substitute(s, src->ops);
@@ -182,43 +183,22 @@ static void put(void *arg, const struct access *a)
 }
 
 /* What a sample takes of the program's threads, for the dearest of the sources that come by the clock. */
-static unsigned sample_ns(const struct session *s)
+unsigned session_sample_ns(const struct session *s)
 {
 	unsigned most = 0;
 	for (unsigned i = 0; i < s->n_sources; i++)
-		if (s->source[i].on && s->source[i].ops->sample_ns > most) most = s->source[i].ops->sample_ns;
+		if (s->source[i].on && s->source[i].sample_ns > most) most = s->source[i].sample_ns;
 	return most;
 }
 
 /* What can be paid for, and what is kept: where a sample is dear, a step should rather come soon. */
 static unsigned affordable(const struct session *s)
 {
-	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + sample_ns(s);
+	double credit = (double)session_credit_ns(s) / CREDIT_PARTS, each = (double)s->access_ns + session_sample_ns(s);
 	double longest = POLL_NS >> session_calm(s), n = (credit < longest ? credit : longest) / each;
 	unsigned most = s->priced ? SEEN_EACH * s->registry->seen_n : UNPRICED_MOST;
 	if (most > POLL_MOST) most = POLL_MOST;
 	return n < POLL_LEAST || most < POLL_LEAST ? POLL_LEAST : n > most ? most : (unsigned)n;
-}
-
-static uint64_t period_longest(const struct session *s)
-{
-	return (uint64_t)PERIOD_LONGEST_NS << session_calm(s);
-}
-
-/* As many samples as can be taken in, and no more: what is not taken in costs the program's threads a
- * signal for nothing. */
-static void adjust_period(struct session *s, unsigned seen, unsigned most)
-{
-	uint64_t wanted = s->config.sample_hz ? (1000000000ull / s->config.sample_hz) << session_calm(s) : 0;
-	if (!s->period_ns || !wanted || !seen) return;
-	double period = (double)s->period_ns * seen / most;
-	if (period < (double)wanted) period = (double)wanted;
-	if (period > (double)period_longest(s)) period = (double)period_longest(s);
-	double change = period / (double)s->period_ns;
-	if (change < PERIOD_CHANGE && change > 1 / PERIOD_CHANGE) return;
-	s->period_ns = (uint64_t)period;
-	for (unsigned i = 0; i < s->n_sources; i++)
-		if (s->source[i].on && s->source[i].ops->set_period) s->source[i].ops->set_period(s->source[i].state, s->period_ns);
 }
 
 struct taken {
@@ -226,9 +206,10 @@ struct taken {
 };
 
 /* One that can't be slowed down, and of which next to nothing can be taken in, only costs. */
-static void watch_flood(struct session *s, struct session_source *src, const struct taken *taken)
+static void watch_flood(const struct session *s, struct session_source *src, const struct taken *taken, uint64_t passed_ns)
 {
-	bool flood = s->period_ns >= period_longest(s) / 2 && taken->lost > FLOOD_LOST * (taken->samples + 1);
+	double slowest = (double)s->registry->seen_n * (double)passed_ns / (double)session_period_longest(s);
+	bool flood = (double)taken->lost > FLOOD_MORE * slowest && taken->lost > FLOOD_LOST * (taken->samples + 1);
 	src->flooded = flood ? src->flooded + 1 : 0;
 	if (src->flooded < FLOOD_STEPS) return;
 	snprintf(src->why, sizeof src->why, "stopped: more samples came than could be taken in, at the lowest rate");
@@ -236,7 +217,8 @@ static void watch_flood(struct session *s, struct session_source *src, const str
 }
 
 /* Takes in what one source has: what came of it, and what that cost is charged. The number taken in. */
-static unsigned poll_source(struct session *s, struct session_source *src, const struct sink *sink, unsigned most, struct taken *all)
+static unsigned poll_source(struct session *s, struct session_source *src, const struct sink *sink, unsigned most, uint64_t passed_ns,
+                            struct taken *all)
 {
 	struct source_counts before = src->polled;
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
@@ -246,7 +228,7 @@ static unsigned poll_source(struct session *s, struct session_source *src, const
 	src->polled = src->counts;
 	struct taken taken = { .samples = src->counts.samples - before.samples, .lost = src->counts.lost - before.lost,
 	                       .decode_ns = src->counts.decode_ns - before.decode_ns };
-	s->totals.sampled_ns += (taken.samples + taken.lost) * src->ops->sample_ns;
+	s->totals.sampled_ns += (taken.samples + taken.lost) * src->sample_ns;
 	all->samples += taken.samples;
 	all->lost += taken.lost;
 	all->decode_ns += taken.decode_ns;
@@ -255,23 +237,21 @@ static unsigned poll_source(struct session *s, struct session_source *src, const
 		stop(src);
 		return 0;
 	}
-	watch_flood(s, src, &taken);
+	watch_flood(s, src, &taken, passed_ns);
 	return (unsigned)ret;
 }
 
-/* How many of the samples that came were taken in, and whether as many should come. */
-static void settle(struct session *s, unsigned most, uint64_t samples, uint64_t lost)
+/* How many of the samples that came were taken in. */
+static float seen_of(const struct taken *all)
 {
-	uint64_t all = samples + lost;
-	s->seen = all ? (float)samples / (float)all : 1;
-	if (s->seen < SEEN_LEAST) s->seen = SEEN_LEAST;
-	if (all) adjust_period(s, (unsigned)all, most);
+	float seen = all->samples + all->lost ? (float)all->samples / (float)(all->samples + all->lost) : 1;
+	return seen < SEEN_LEAST ? SEEN_LEAST : seen;
 }
 
 /* The CPU time that it took. */
 uint64_t session_poll_sources(struct session *s, uint64_t passed_ns)
 {
-	struct sink sink = { put, s };
+	struct sink sink = { put, s, session_rates_take };
 	unsigned most = affordable(s), taken = 0;
 	uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 	struct taken all = { 0 };
@@ -279,13 +259,14 @@ uint64_t session_poll_sources(struct session *s, uint64_t passed_ns)
 	s->probes_seen = 0;
 	for (unsigned i = 0; i < s->n_sources; i++) {
 		struct session_source *src = &s->source[i];
-		if (src->on && src->ops->poll) taken += poll_source(s, src, &sink, most, &all);
+		if (src->on && src->ops->poll) taken += poll_source(s, src, &sink, most, passed_ns, &all);
 	}
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
 	uint64_t each_time = cost > all.decode_ns ? cost - all.decode_ns : 0; /* code is decoded once */
 	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)each_time / (float)taken - s->access_ns);
 	s->priced |= taken > 0;   /* the first measurement is worth more than the guess before it */
-	settle(s, most, all.samples, all.lost);
+	s->seen = seen_of(&all);
+	session_set_rates(s, most, passed_ns);
 	count_hints(s, passed_ns);
 	return cost;
 }

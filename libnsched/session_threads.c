@@ -5,7 +5,8 @@
 enum {
 	STRANGERS_MS = 1000,    /* how often unregistered threads are looked at that may have inherited a mask of ours */
 	LOAD_NS = 500000000,    /* time over which a thread's load is taken */
-	TIMES_EACH_STEP = 64,   /* threads asked for their CPU in one step: 10 us each in /proc, so less than 1 % of a step */
+	TIMES_MOST = 64,        /* threads asked for their CPU in one step, at 10 us each in /proc, at the most... */
+	TIMES_USUAL = 16,       /* ...and so many usually, or a sixteenth of all; those of which nothing is known yet come on top */
 };
 
 static void found(void *arg, pid_t tid)
@@ -58,6 +59,7 @@ static void forget(struct session *s, struct nsched_thread *t)
 	for (unsigned i = 0; t->watched && i < s->n_sources; i++)
 		if (s->source[i].on && s->source[i].ops->thread_remove) s->source[i].ops->thread_remove(s->source[i].state, t->number);
 	if (t->watched && s->counters.on) s->counters.ops->thread_remove(s->counters.state, t->number);
+	session_rate_end(s, t->number);
 	evidence_forget_thread(s->evidence, t->number);
 	ranges_forget_thread(s->ranges, t->number);
 	past_forget_thread(&s->past, t->number);
@@ -120,19 +122,28 @@ static void count_bound(struct session *s)
 	}
 }
 
+/* A step that comes seldom asks more of them. */
+static uint32_t times_each_step(const struct session *s)
+{
+	uint32_t usual = s->registry->seen_n / TIMES_USUAL;
+	if (usual < TIMES_USUAL) usual = TIMES_USUAL;
+	usual <<= session_calm(s);
+	return usual < TIMES_MOST ? usual : TIMES_MOST;
+}
+
 void session_update_threads(struct session *s)
 {
 	bool look_at_all = atomic_exchange(&s->registry->masks_changed, false);
 	registry_see_all(s->registry);
 	if (s->witness) s->witness->threads(s->witness_state, s->registry, &look_at_all);
-	uint32_t n = s->registry->seen_n, asked = 0;
+	uint32_t n = s->registry->seen_n, asked = 0, times = times_each_step(s);
 	for (uint32_t k = 0; k < n; k++) {
 		/* begin somewhere else each time, so that all get their turn where not all can be asked */
-		struct nsched_thread *t = registry_at(s->registry, (k + (uint32_t)s->totals.steps * TIMES_EACH_STEP) % n);
+		struct nsched_thread *t = registry_at(s->registry, (k + (uint32_t)s->totals.steps * times) % n);
 		bool live = t->seen.state == THREAD_LIVE;
 		if (live && !t->watched) announce(s, t);
 		else if (live && look_at_all) look_again(s, t);
-		if (live && s->eyes && wants_look(s, t) && asked++ < TIMES_EACH_STEP) look_where(s, t);
+		if (live && s->eyes && wants_look(s, t) && asked++ < (t->ticks_ns ? times : TIMES_MOST)) look_where(s, t);
 		else if (t->seen.bound >= 0) t->node = t->seen.bound;
 		if (t->seen.state == THREAD_GONE) forget(s, t);
 	}

@@ -25,6 +25,7 @@ static const char *const names[RECORD_EVENTS] = {
 	[RECORD_FAULTS] = "the kernel's faults", [RECORD_TIMES] = "a thread's times", [RECORD_LOCATE] = "where pages lie", [RECORD_MOVE] = "a move of pages",
 	[RECORD_POLICY] = "a policy of memory", [RECORD_BEGIN] = "a step", [RECORD_THREADS] = "the threads", [RECORD_BOUND] = "a binding",
 	[RECORD_TOUCHES] = "touches", [RECORD_RANGES] = "ranges", [RECORD_NEIGHBOURS] = "the plan for all", [RECORD_PLAN] = "a plan", [RECORD_END] = "the end",
+	[RECORD_PRICE] = "a sample's price",
 };
 
 static const char *name_of(unsigned event)

@@ -113,6 +113,12 @@ static int source_start(const struct source_setup *setup, void **state, char why
 	return tape_is_bad(s->player->in) ? -EIO : ret;
 }
 
+static unsigned source_price(const void *state)
+{
+	const struct player_source *s = state;
+	return player_expect(s->player, RECORD_PRICE) ? (unsigned)tape_get_below(s->player->in, UINT32_MAX, "a sample's price") : 0;
+}
+
 static int source_add(void *state, unsigned thread, pid_t tid)
 {
 	struct player_source *s = state;
@@ -165,7 +171,7 @@ static void source_counts(const void *state, struct source_counts *c)
 	c->decode_ns = player_difference(p, &s->last.decode_ns);
 }
 
-const struct source_ops player_source_ops = { .start = source_start, .thread_add = source_add, .poll = source_poll, .counts = source_counts };
+const struct source_ops player_source_ops = { .start = source_start, .price = source_price, .thread_add = source_add, .poll = source_poll, .counts = source_counts };
 
 /* ---- counters --------------------------------------------------------------------------------------------------------- */
 

@@ -39,6 +39,7 @@ static void get_sources(struct player *p)
 		if (!(hooks & RECORD_HAS_ADD)) s->ops.thread_add = NULL;
 		if (!(hooks & RECORD_HAS_POLL)) s->ops.poll = NULL;
 		if (!(hooks & RECORD_HAS_COUNTS)) s->ops.counts = NULL;
+		if (!(hooks & RECORD_HAS_PRICE)) s->ops.price = NULL;
 		s->ops.sample_ns = (unsigned)tape_get_below(p->in, UINT32_MAX, "a sample's price");
 		uint64_t better = tape_get_below(p->in, (uint64_t)n + 1, "a source that is better");
 		if (better) s->ops.stands_in_for = &p->source[better - 1].ops;

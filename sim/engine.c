@@ -189,9 +189,9 @@ void engine_pace(struct engine *e, unsigned cpu)
 
 static void take_samples(struct engine *e, struct task *t, double ns)
 {
-	if (!(e->sample_period > 0) || !t->watcher) return;
-	for (t->sample_credit += ns; t->sample_credit >= e->sample_period; t->sample_credit -= e->sample_period)
-		e->sample(e->watch_arg, t, e->sample_period);
+	if (!(e->sample_period > 0) || !(t->sample_period > 0) || !t->watcher) return;
+	for (t->sample_credit += ns; t->sample_credit >= t->sample_period; t->sample_credit -= t->sample_period)
+		e->sample(e->watch_arg, t, t->sample_period);
 }
 
 static void count_traffic(struct engine *e, const struct task *t, unsigned node, double work)

@@ -86,7 +86,7 @@ struct task {
 	uint64_t since, cpu_ns, began, ended, busy_mark;
 	uint64_t nodes;          /* bit for each node that it may use */
 	struct cpu_mask *mask;   /* NULL: all CPUs */
-	double sample_credit;
+	double sample_credit, sample_period; /* ns of CPU time */
 	void *watcher;           /* of sources.c */
 	float share[];           /* of its accesses, by node of the page */
 };
@@ -144,7 +144,7 @@ struct engine {
 
 	/* told of samples and of tasks that come and go */
 	void *watch_arg;
-	double sample_period;    /* ns of CPU time; 0: none */
+	double sample_period;    /* of those that begin to be watched, ns of CPU time; 0: nobody is sampled any more */
 	void (*sample)(void *arg, struct task *task, double period);
 	void (*born)(void *arg, struct task *task);
 	void (*died)(void *arg, struct task *task);

@@ -86,23 +86,33 @@ static int thread_add(void *state, unsigned thread, pid_t tid)
 	(void)thread;
 	if (!w) return -ESRCH;
 	w->watched = true;
+	w->task->sample_period = ((struct join *)state)->engine->sample_period;
 	return 0;
+}
+
+static void tell(const struct watcher *w, const struct sink *sink, unsigned samples, unsigned accesses)
+{
+	struct source_taken taken = { .thread = w->thread->number, .samples = samples, .accesses = accesses };
+	if (w->task) taken.time_ns = (uint64_t)(w->task->sample_period * samples);
+	if (sink->taken) sink->taken(sink->arg, &taken);
 }
 
 static unsigned hand_over(struct join *j, struct watcher *w, const struct sink *sink, unsigned most)
 {
 	unsigned taken = 0, i = 0;
+	float period = w->task ? (float)w->task->sample_period : (float)j->engine->sample_period;
 	for (; i < w->n && taken < most; i++) {
 		j->counts.samples++;
 		if (!w->ring[i]) {
 			j->counts.unresolved++;
 			continue;
 		}
-		struct access a = { .addr = w->ring[i], .thread = w->thread->number, .weight_ns = (float)j->engine->sample_period, .kind = ACCESS_SAMPLE };
+		struct access a = { .addr = w->ring[i], .thread = w->thread->number, .weight_ns = period, .kind = ACCESS_SAMPLE };
 		j->counts.resolved++;
 		sink->put(sink->arg, &a);
 		taken++;
 	}
+	tell(w, sink, i, taken);
 	for (unsigned k = i; k < w->n; k++) w->ring[k - i] = w->ring[k];
 	w->n -= i;
 	return taken;
@@ -122,10 +132,11 @@ static int poll(void *state, const struct sink *sink, unsigned most)
 	return (int)taken;
 }
 
-static void set_period(void *state, uint64_t period_ns)
+static void set_period(void *state, unsigned thread, uint64_t period_ns)
 {
-	struct join *j = state;
-	j->engine->sample_period = (double)period_ns;
+	const struct join *j = state;
+	const struct watcher *w = join_watcher(j, registry_at(&j->registry, thread)->tid);
+	if (w && w->task) w->task->sample_period = (double)period_ns;
 }
 
 static void counts(const void *state, struct source_counts *c)

@@ -137,6 +137,20 @@ unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const
 	return count;
 }
 
+void clock_samples_tell(const struct clock_samples *samples, const struct source_counts *before, const struct sink *sink,
+                        const struct source_taken *taken)
+{
+	const struct source_counts *now = &samples->counts;
+	struct source_taken all = *taken;
+
+	if (!sink->taken)
+		return;
+	all.samples = (unsigned)(now->samples - before->samples);
+	all.lost = (unsigned)(now->lost - before->lost);
+	all.decode_ns = now->decode_ns - before->decode_ns;
+	sink->taken(sink->arg, &all);
+}
+
 uint64_t clock_cpu_now_ns(void)
 {
 	struct timespec now = { 0 };

@@ -39,6 +39,10 @@ struct pick clock_samples_pick(const struct clock_samples *samples, unsigned all
 unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const struct regs *regs, uint64_t weight_ns,
                            const struct sink *sink);
 
+/* Tells the sink of a thread's part of a poll: what came since the counts were `before`. */
+void clock_samples_tell(const struct clock_samples *samples, const struct source_counts *before, const struct sink *sink,
+                        const struct source_taken *taken);
+
 /* The calling thread's CPU time. */
 uint64_t clock_cpu_now_ns(void);
 

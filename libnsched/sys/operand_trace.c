@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "operand_path.h"
 #include "operand_state.h"
 
 enum {
@@ -17,14 +18,6 @@ enum {
 
 static const uint32_t ALL_REGS = (uint32_t)((UINT64_C(1) << GPRS) - 1);
 
-/* A loop: from its head to the jump back. No loop: edge < 0. Where ways join, the way back goes on
- * above, or, with jumps_first, at a jump to here. */
-struct loop {
-	int head;
-	int edge;
-	bool jumps_first;
-};
-
 /* An operand that was not known on the way back, and is on the way forwards. */
 struct found {
 	struct form at;
@@ -35,8 +28,7 @@ struct found {
  * had again in the opposite order. */
 struct trace {
 	struct trace_ask ask;
-	int limit;                      /* places from here on are not looked at */
-	int alive;                      /* up to here, places from the sample on are reached from it */
+	struct path path;
 	uint8_t done[RANGE_PLACES];     /* bit i: operand i is in the recipe or was passed over */
 
 	uint16_t way[WAY_LOOP];         /* backwards from the sample */
@@ -121,70 +113,6 @@ static void collect(struct trace *t, unsigned i, const struct insn *insn, const 
 
 /* ---- the ways --------------------------------------------------------------------------------------- */
 
-static bool falls_through(const struct place *place)
-{
-	return place->flow == FLOW_NEXT || place->flow == FLOW_BRANCH || place->flow == FLOW_CALL;
-}
-
-/* A sample at what looked like padding: it is reached by a jump table, and so is what it falls through to. */
-static int alive_to(const struct range *range, int at)
-{
-	while (at < range->places && range->place[at].dead)
-		if (!falls_through(&range->place[at++]))
-			break;
-	return at;
-}
-
-static bool dead(const struct trace *t, int i)
-{
-	return t->ask.range->place[i].dead && (i < (int)t->ask.at || i >= t->alive);
-}
-
-/* The nearest jump to i that lies in the loop, if there is a loop; or -1. */
-static int jump_to(const struct trace *t, int i, const struct loop *loop)
-{
-	const struct range *range = t->ask.range;
-	int nearest = -1;
-
-	for (unsigned k = 0; k < range->jumps && range->jump[k] < t->limit; k++) {
-		int j = range->jump[k];
-		bool inside = loop->edge < 0 || (j >= loop->head && j <= loop->edge);
-
-		if (range->place[j].target == i && inside && (nearest < 0 || abs(j - i) < abs(nearest - i)))
-			nearest = j;
-	}
-	return nearest;
-}
-
-static int previous(const struct trace *t, int i, const struct loop *loop)
-{
-	const struct range *range = t->ask.range;
-	bool above = i > 0 && falls_through(&range->place[i - 1]) && !dead(t, i - 1);
-	int jump;
-
-	if (loop->edge >= 0 && i == loop->head)
-		return loop->edge;
-	if (loop->edge < 0 && i == 0 && range->begins)
-		return -1;
-	if (above && !loop->jumps_first)
-		return i - 1;
-	jump = jump_to(t, i, loop);
-	return jump < 0 && above ? i - 1 : jump;
-}
-
-static int next(const struct trace *t, int i, const struct loop *loop)
-{
-	const struct place *place = &t->ask.range->place[i];
-
-	if (i == loop->edge)
-		return loop->head;
-	if (place->flow == FLOW_JUMP)
-		return place->target < t->limit ? place->target : -1;
-	if (place->flow == FLOW_END || i + 1 == t->limit)
-		return -1;
-	return i + 1;
-}
-
 static void at_sample(struct form state[GPRS])
 {
 	for (unsigned r = 0; r < GPRS; r++)
@@ -233,7 +161,7 @@ static unsigned go_back(struct trace *t, int at, const struct loop *loop, unsign
 	t->ways = 0;
 	t->log = 0;
 	t->end = (unsigned)at;
-	for (int i = previous(t, at, loop); i >= 0 && t->ways < WAY_LOOP; i = previous(t, i, loop)) {
+	for (int i = path_back(&t->path, at, loop); i >= 0 && t->ways < WAY_LOOP; i = path_back(&t->path, i, loop)) {
 		const struct insn *insn = range_insn(range, (unsigned)i);
 		uint64_t bit = UINT64_C(1) << (i & 63);
 
@@ -312,53 +240,13 @@ static void go_ahead(struct trace *t, int at, const struct loop *loop)
 
 		collect(t, (unsigned)i, insn, state);
 		state_step(&t->draft.slots, insn, state);
-		i = next(t, i, loop);
+		i = path_ahead(&t->path, i, loop);
 		if (i == at)
 			break;
 	}
 }
 
 /* ---- the recipe ------------------------------------------------------------------------------------- */
-
-static bool touches_memory(struct range *range, int from, int to)
-{
-	for (int i = to; i >= from; i--) {
-		const struct insn *insn = range_insn(range, (unsigned)i);
-
-		if (insn->mems || insn->gather)
-			return true;
-	}
-	return false;
-}
-
-/* Behind the first jump that closes a loop round `at` which touches memory: what lies behind belongs to
- * something else, or to a rare branch of this. */
-static int limit_of(struct range *range, int at)
-{
-	for (unsigned k = 0; k < range->jumps; k++) {
-		int edge = range->jump[k], head = range->place[edge].target;
-
-		if (edge >= at && head <= at && touches_memory(range, head, edge))
-			return edge + 1;
-	}
-	return range->places;
-}
-
-/* The smallest loop around `at` that is larger than `inner`. */
-static struct loop loop_around(const struct trace *t, int at, const struct loop *inner)
-{
-	const struct range *range = t->ask.range;
-	int more_than = inner->edge < 0 ? -1 : inner->edge - inner->head;
-	struct loop best = { -1, -1, false };
-
-	for (unsigned k = 0; k < range->jumps && range->jump[k] < t->limit; k++) {
-		int edge = range->jump[k], head = range->place[edge].target;
-
-		if (edge >= at && head <= at && edge - head > more_than && (best.edge < 0 || edge - head < best.edge - best.head))
-			best = (struct loop){ head, edge, false };
-	}
-	return best;
-}
 
 /* Returns how far back operands were taken. */
 static unsigned follow(struct trace *t, int at, const struct loop *loop)
@@ -390,7 +278,7 @@ static bool touches_lost(const struct trace *t, unsigned ways)
 static void find_caller(struct trace *t, const struct loop *loop)
 {
 	const struct range *range = t->ask.range;
-	bool entry = t->end == 0 ? range->begins : previous(t, (int)t->end, loop) < 0;
+	bool entry = t->end == 0 ? range->begins : path_back(&t->path, (int)t->end, loop) < 0;
 
 	if (!entry || !form_known(&t->reached[GPR_SP]) ||
 	    (range->arch->link != INSN_NO_REG && !form_known(&t->reached[range->arch->link])))
@@ -425,11 +313,10 @@ const struct recipe_draft *trace_recipe(struct trace *t, const struct trace_ask 
 	t->ask = *ask;
 	t->draft.operands = 0;
 	t->draft.gathers = t->draft.leads_out = false;
-	t->alive = alive_to(ask->range, at);
-	t->limit = limit_of(ask->range, at);
+	t->path = path_begin(ask->range, at);
 	for (unsigned tries = 0; tries <= LOOP_TRIES; tries++) {
 		if (tries < LOOP_TRIES)
-			loop = loop_around(t, at, &loop);
+			loop = path_loop(&t->path, at, &loop);
 		else
 			loop.edge = -1;
 		ways = follow(t, at, &loop);

@@ -192,13 +192,14 @@ uint64_t perf_ring_count(const struct perf_ring *ring)
 	return read(ring->fd, &count, sizeof(count)) == (ssize_t)sizeof(count) ? count : 0;
 }
 
+int perf_ring_enable(struct perf_ring *ring, bool on)
+{
+	return ioctl(ring->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+}
+
 int perf_ring_set_period(struct perf_ring *ring, uint64_t period)
 {
-	if (period == 0)
-		return ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
-	if (ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period))
-		return -errno;
-	return ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+	return ioctl(ring->fd, PERF_EVENT_IOC_PERIOD, &period) ? -errno : 0;
 }
 
 /* ---- a ring for each thread --------------------------------------------------------------------------- */
@@ -268,11 +269,10 @@ unsigned perf_rings_poll(struct perf_rings *rings, unsigned most, unsigned least
 	return pick_from_each(&each, rings->end, &rings->turn, most);
 }
 
-void perf_rings_set_period(struct perf_rings *rings, uint64_t period)
+void perf_rings_set_period(struct perf_rings *rings, unsigned thread, uint64_t period)
 {
-	for (unsigned i = 0; i < rings->end; i++)
-		if (rings->ring[i].page)
-			(void)perf_ring_set_period(&rings->ring[i], period); /* a thread that has ended can't be set */
+	if (thread < rings->end && rings->ring[thread].page)
+		(void)perf_ring_set_period(&rings->ring[thread], period); /* a thread that has ended can't be set */
 }
 
 const char *perf_refusal(int err)

@@ -82,7 +82,10 @@ void perf_ring_read(struct perf_ring *ring, const struct perf_cursor *cursor);
 /* Events counted since the event was opened, whether a sample was kept or not. */
 uint64_t perf_ring_count(const struct perf_ring *ring);
 
-/* Another sample period; 0 stops the event. */
+/* Stops the event for a while, and goes on. */
+int perf_ring_enable(struct perf_ring *ring, bool on);
+
+/* Another sample period, above 0. */
 int perf_ring_set_period(struct perf_ring *ring, uint64_t period);
 
 /* ---- a ring for each thread --------------------------------------------------------------------------- */
@@ -99,7 +102,7 @@ void perf_rings_destroy(struct perf_rings *rings);
 void perf_rings_forked(struct perf_rings *rings); /* frees too */
 int perf_rings_add(struct perf_rings *rings, const struct perf_event_attr *attr, unsigned thread, pid_t tid);
 void perf_rings_remove(struct perf_rings *rings, unsigned thread);
-void perf_rings_set_period(struct perf_rings *rings, uint64_t period);
+void perf_rings_set_period(struct perf_rings *rings, unsigned thread, uint64_t period); /* nothing where it has no ring */
 
 /* Calls `poll` for each open ring with its part of `most` accesses, `least` or more; it returns how many it took. Where not all can
  * have their part, the others come first the next time. The sum. */

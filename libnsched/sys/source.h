@@ -24,10 +24,21 @@ struct access {
 	uint8_t kind;       /* enum access_kind */
 };
 
-/* Where a source puts what it saw. */
+/* What came of one thread in a poll, and what that took. */
+struct source_taken {
+	unsigned thread;
+	unsigned samples;    /* that were taken in; `lost` came besides */
+	unsigned lost;
+	unsigned accesses;   /* that they gave */
+	uint64_t time_ns;    /* of the thread, that they stand for */
+	uint64_t decode_ns;  /* see source_counts */
+};
+
+/* Where a source puts what it saw; and, if it samples by the clock and somebody wants to know it, how much that was. */
 struct sink {
 	void (*put)(void *arg, const struct access *access);
 	void *arg;
+	void (*taken)(void *arg, const struct source_taken *taken); /* or NULL */
 };
 
 /* What a source counts of itself; the report shows it. */
@@ -59,6 +70,9 @@ struct source_ops {
 	 * time, but they are the program's. */
 	unsigned sample_ns;
 
+	/* The same as start has measured it, for what differs between machines by ten times; after start. */
+	unsigned (*price)(const void *state);
+
 	/* Probes by doing, and starts. 0 and *state, or a negated errno and the reason in one line. */
 	int (*start)(const struct source_setup *setup, void **state, char why[SOURCE_WHY]);
 
@@ -71,8 +85,8 @@ struct source_ops {
 	 * itself; -ELIBACC, the first one, Capstone can't be loaded. */
 	int (*poll)(void *state, const struct sink *sink, unsigned most);
 
-	/* Takes samples every period_ns from now on (0: none until called again). */
-	void (*set_period)(void *state, uint64_t period_ns);
+	/* Samples the thread every period_ns (above 0) of its CPU time from now on; one that it does not watch is left alone. */
+	void (*set_period)(void *state, unsigned thread, uint64_t period_ns);
 
 	void (*counts)(const void *state, struct source_counts *counts);
 

@@ -22,7 +22,7 @@
 enum {
 	SIGNAL = SIGURG,
 	RINGS_MOST = 4096,          /* threads watched at the same time */
-	PROBE_PERIOD_NS = 1000000,
+	PROBE_PERIOD_NS = 100000,    /* the next tick of the kernel will do */
 	PROBE_MOST_NS = 200000000,  /* of CPU time: ten ticks of the slowest kernel (100 Hz), twice over */
 };
 
@@ -37,6 +37,7 @@ static _Atomic int started;        /* one session at a time has the signal */
 struct watched {
 	struct ring *ring;          /* NULL: not watched */
 	int timer;                  /* the kernel's id */
+	uint64_t period_ns;
 };
 
 struct clock_timer {
@@ -44,7 +45,7 @@ struct clock_timer {
 	unsigned most;
 	unsigned end;
 	unsigned turn;
-	uint64_t period_ns;
+	uint64_t period_ns;         /* at first */
 	struct clock_samples samples;
 };
 
@@ -168,6 +169,7 @@ static int watch(struct watched *watched, pid_t tid, uint64_t period_ns)
 		ring_retire(ring);
 	else
 		watched->ring = ring;
+	watched->period_ns = period_ns;
 	return err;
 }
 
@@ -306,17 +308,25 @@ static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
 	const struct take *take = arg;
 	struct clock_timer *s = take->s;
 	struct ring *ring = s->thread[thread].ring;
+	uint64_t period_ns = s->thread[thread].period_ns;
+	struct source_counts before = s->samples.counts;
+	struct source_taken taken = { .thread = thread };
 	struct pick pick = clock_samples_pick(&s->samples, ring_count(ring), most);
 	struct ring_sample sample;
-	unsigned put = 0;
+	unsigned put = 0, lost;
 
 	while (ring_take(ring, &sample)) {
+		taken.time_ns += period_ns * sample.periods;
 		if (pick_next(&pick) && put + OPERAND_MOST <= most)
-			put += clock_samples_put(&s->samples, thread, &sample.regs, s->period_ns * sample.periods, take->sink);
+			put += clock_samples_put(&s->samples, thread, &sample.regs, period_ns * sample.periods, take->sink);
 		else
 			s->samples.counts.lost++;
 	}
-	s->samples.counts.lost += ring_take_lost(ring);
+	lost = ring_take_lost(ring);
+	s->samples.counts.lost += lost;
+	taken.time_ns += period_ns * lost;
+	taken.accesses = put;
+	clock_samples_tell(&s->samples, &before, take->sink, &taken);
 	return put;
 }
 
@@ -337,14 +347,14 @@ static int clock_timer_poll(void *state, const struct sink *sink, unsigned most)
 	return (int)pick_from_each(&each, s->end, &s->turn, most);
 }
 
-static void clock_timer_set_period(void *state, uint64_t period_ns)
+static void clock_timer_set_period(void *state, unsigned thread, uint64_t period_ns)
 {
 	struct clock_timer *s = state;
 
-	s->period_ns = period_ns;
-	for (unsigned i = 0; i < s->end; i++)
-		if (s->thread[i].ring)
-			(void)set_timer(s->thread[i].timer, period_ns); /* 0 disarms it */
+	if (thread >= s->end || !s->thread[thread].ring)
+		return;
+	s->thread[thread].period_ns = period_ns;
+	(void)set_timer(s->thread[thread].timer, period_ns);
 }
 
 static void clock_timer_counts(const void *state, struct source_counts *counts)

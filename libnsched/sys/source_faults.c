@@ -42,7 +42,6 @@ struct faults {
 	struct source_counts counts;
 	uint64_t *counted;           /* by thread: the event's count at the last poll */
 	uint64_t period;             /* faults for one sample */
-	bool stopped;
 	bool hints;                  /* the kernel makes hinting faults */
 	unsigned many, few;          /* polls in a row */
 	uint64_t polled_ns;          /* time of the last poll */
@@ -172,7 +171,8 @@ static void change_period(struct faults *s, uint64_t period)
 	s->many = 0;
 	s->few = 0;
 	s->period = period;
-	perf_rings_set_period(&s->rings, period);
+	for (unsigned i = 0; i < s->rings.end; i++)
+		perf_rings_set_period(&s->rings, i, period);
 }
 
 /* `faults` came since the last poll, told or not. */
@@ -184,7 +184,7 @@ static void throttle(struct faults *s, uint64_t faults)
 	bool first = s->polled_ns == 0;
 
 	s->polled_ns = now;
-	if (first || s->stopped)
+	if (first)
 		return;
 	s->many = rate > MANY_PER_S ? s->many + 1 : 0;
 	s->few = rate < FEW_PER_S ? s->few + 1 : 0;
@@ -200,10 +200,8 @@ static int faults_thread_add(void *state, unsigned thread, pid_t tid)
 {
 	struct faults *s = state;
 	struct perf_event_attr attr = fault_attr(s->period);
-	int err;
+	int err = perf_rings_add(&s->rings, &attr, thread, tid);
 
-	attr.disabled = s->stopped;
-	err = perf_rings_add(&s->rings, &attr, thread, tid);
 	if (!err)
 		s->counted[thread] = 0;
 	return err;
@@ -297,15 +295,6 @@ static int faults_poll(void *state, const struct sink *sink, unsigned most)
 	return (int)put;
 }
 
-/* Faults have no clock: a period only says whether any are wanted. */
-static void faults_set_period(void *state, uint64_t period_ns)
-{
-	struct faults *s = state;
-
-	s->stopped = period_ns == 0;
-	perf_rings_set_period(&s->rings, s->stopped ? 0 : s->period);
-}
-
 static void faults_counts(const void *state, struct source_counts *counts)
 {
 	const struct faults *s = state;
@@ -336,7 +325,6 @@ const struct source_ops source_faults = {
 	.thread_add = faults_thread_add,
 	.thread_remove = faults_thread_remove,
 	.poll = faults_poll,
-	.set_period = faults_set_period,
 	.counts = faults_counts,
 	.stop = faults_stop,
 	.forked = faults_forked,

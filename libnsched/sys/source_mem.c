@@ -37,8 +37,8 @@ struct mem_source {
 	struct mem_pmu pmu;
 	struct perf_rings loads, stores;
 	struct source_counts counts;
-	uint64_t period_ns;               /* 0: stopped */
-	struct { uint64_t polled_ns; float sum_ns, scale; } *thread;
+	uint64_t period_ns;               /* at first */
+	struct { uint64_t polled_ns, period_ns; float sum_ns, scale; } *thread;
 };
 
 static uint64_t now_ns(void)
@@ -78,17 +78,17 @@ struct take {
 	unsigned thread, put, most;
 };
 
-static float weight_of(struct mem_source *s, const struct mem_sample *sample)
+static float weight_of(const struct take *t, const struct mem_sample *sample)
 {
 	float ns = sample->cycles ? (float)sample->cycles * CYCLE_NS : UNKNOWN_NS;
 	/* without a period, the time between two samples is all that one can stand for */
-	return sample->period ? ns * (float)sample->period : (float)s->period_ns;
+	return sample->period ? ns * (float)sample->period : (float)t->s->thread[t->thread].period_ns;
 }
 
 static void take_sample(struct take *t, const struct mem_sample *sample)
 {
 	struct access access = { .addr = sample->addr, .thread = t->thread, .kind = ACCESS_SAMPLE };
-	float weight = weight_of(t->s, sample);
+	float weight = weight_of(t, sample);
 
 	t->s->counts.resolved++;
 	if (sample->served == SERVED_CACHE)
@@ -143,11 +143,23 @@ static void read_aux(struct take *t, struct perf_ring *ring)
 			continue;
 		}
 		t->s->counts.samples++;
-		sample.period = t->s->period_ns;
+		sample.period = t->s->thread[t->thread].period_ns;
 		take_sample(t, &sample);
 	}
 	t->s->counts.lost += broken;
 	perf_ring_aux_read(ring, tail + at);
+}
+
+/* A sample stands for a period, or that is what its frequency was asked to be. */
+static void tell(const struct take *t, const struct source_counts *before)
+{
+	const struct source_counts *now = &t->s->counts;
+	uint64_t samples = now->samples - before->samples, lost = now->lost - before->lost;
+	struct source_taken taken = { .thread = t->thread, .samples = (unsigned)samples, .lost = (unsigned)lost, .accesses = t->put,
+	                              .time_ns = (samples + lost) * t->s->thread[t->thread].period_ns };
+
+	if (t->sink->taken)
+		t->sink->taken(t->sink->arg, &taken);
 }
 
 static unsigned read_thread(void *arg, unsigned thread, unsigned most)
@@ -156,6 +168,7 @@ static unsigned read_thread(void *arg, unsigned thread, unsigned most)
 	struct mem_source *s = take.s;
 	uint64_t now = now_ns(), passed = now - s->thread[thread].polled_ns;
 	bool stores = s->pmu.has_stores && s->stores.ring[thread].page;
+	struct source_counts before = s->counts;
 	float sum;
 
 	take.thread = thread;
@@ -170,6 +183,7 @@ static unsigned read_thread(void *arg, unsigned thread, unsigned most)
 	sum = s->thread[thread].sum_ns;
 	s->thread[thread].scale = sum > (float)passed ? (float)passed / sum : 1;
 	s->thread[thread].polled_ns = now;
+	tell(&take, &before);
 	return take.put;
 }
 
@@ -290,17 +304,16 @@ static int mem_thread_add(void *state, unsigned thread, pid_t tid)
 	struct perf_event_attr attr = s->pmu.attr, stores = s->pmu.stores;
 	int err;
 
-	set_rate(&s->pmu, &attr, s->period_ns ? s->period_ns : 1000000);
-	attr.disabled = s->period_ns == 0;
+	set_rate(&s->pmu, &attr, s->period_ns);
 	err = add_ring(&s->loads, &s->pmu, &attr, thread, tid);
 	if (err)
 		return err;
 	s->thread[thread].polled_ns = now_ns();
+	s->thread[thread].period_ns = s->period_ns;
 	s->thread[thread].scale = 1;
 	if (!s->pmu.has_stores)
 		return 0;
-	set_rate(&s->pmu, &stores, (s->period_ns ? s->period_ns : 1000000) * STORES_PART);
-	stores.disabled = attr.disabled;
+	set_rate(&s->pmu, &stores, s->period_ns * STORES_PART);
 	(void)add_ring(&s->stores, &(struct mem_pmu){ .kind = s->pmu.kind }, &stores, thread, tid); /* loads alone will do */
 	return 0;
 }
@@ -313,18 +326,18 @@ static void mem_thread_remove(void *state, unsigned thread)
 	perf_rings_remove(&s->stores, thread);
 }
 
-static void mem_set_period(void *state, uint64_t period_ns)
+static void mem_set_period(void *state, unsigned thread, uint64_t period_ns)
 {
 	struct mem_source *s = state;
 	struct perf_event_attr loads = { 0 }, stores = { 0 };
 
-	s->period_ns = period_ns;
-	if (period_ns) {
-		set_rate(&s->pmu, &loads, period_ns);
-		set_rate(&s->pmu, &stores, period_ns * STORES_PART);
-	}
-	perf_rings_set_period(&s->loads, loads.sample_period);
-	perf_rings_set_period(&s->stores, stores.sample_period);
+	if (thread >= s->loads.end)
+		return;
+	s->thread[thread].period_ns = period_ns;
+	set_rate(&s->pmu, &loads, period_ns);
+	set_rate(&s->pmu, &stores, period_ns * STORES_PART);
+	perf_rings_set_period(&s->loads, thread, loads.sample_period);
+	perf_rings_set_period(&s->stores, thread, stores.sample_period);
 }
 
 static void mem_counts(const void *state, struct source_counts *counts)

@@ -27,6 +27,7 @@ OPERAND_FILES = \
   libnsched/sys/operand_recipe.h libnsched/sys/operand_recipe.c \
   libnsched/sys/operand_state.h libnsched/sys/operand_state.c \
   libnsched/sys/operand_trace.h libnsched/sys/operand_trace.c \
+  libnsched/sys/operand_path.h libnsched/sys/operand_path.c \
   libnsched/sys/operand_use.h libnsched/sys/operand_use.c \
   libnsched/sys/operand_range.h libnsched/sys/operand_range.c \
   libnsched/sys/operand_cache.h libnsched/sys/operand_cache.c

@@ -18,11 +18,14 @@ struct fake_source {
 
 	struct { unsigned thread; uint64_t addr, bytes; } feed[FAKE_SOURCE_FEEDS];
 	unsigned n_feeds;
-	uint64_t dice, last_ns, period_ns;
+	uint64_t dice, first_ns;        /* period between two samples at first... */
+	uint64_t last_ns[FAKE_SOURCE_THREADS], period_ns[FAKE_SOURCE_THREADS]; /* ...and of each thread */
+	float busy[FAKE_SOURCE_THREADS]; /* of its time; 0: all of it */
+	uint64_t decode_ns[FAKE_SOURCE_THREADS]; /* what each of its samples takes besides, since its code is new */
 	uint64_t access_ns;             /* what taking in one takes of the clock's own CPU time */
 	bool faults;                    /* what it sees are the kernel's hinting faults, not samples */
 	unsigned flood;                 /* so many are lost in each poll, whatever the period */
-	uint64_t lost;
+	uint64_t lost, decoded_ns;
 
 	bool watched[FAKE_SOURCE_THREADS];
 	unsigned starts, stops, polls, adds, removes;

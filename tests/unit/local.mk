@@ -2,7 +2,7 @@
 # it (config, launch) is in libnsched/config.mk.
 unit_made = tests/unit/made.c tests/unit/made.h tests/unit/obeys.c tests/unit/obeys.h \
 	tests/stubs/fake_clock.c tests/stubs/fake_clock.h tests/stubs/fake_hands.c tests/stubs/fake_hands.h \
-	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h \
+	tests/stubs/fake_source.c tests/stubs/fake_source.h tests/unit/scene.c tests/unit/scene.h tests/unit/leaves.c tests/unit/leaves.h \
 	tests/stubs/fake_counter.c tests/stubs/fake_counter.h
 EXTRA_DIST += $(unit_made) tests/fixtures
 
@@ -18,6 +18,7 @@ unit_tests = \
 	tests/unit/test_estimate \
 	tests/unit/test_evidence \
 	tests/unit/test_files \
+	tests/unit/test_evidence_cut \
 	tests/unit/test_gate \
 	tests/unit/test_golden \
 	tests/unit/test_history \
@@ -25,6 +26,7 @@ unit_tests = \
 	tests/unit/test_machine \
 	tests/unit/test_mem_sample \
 	tests/unit/test_meeting \
+	tests/unit/test_mem_pmu \
 	tests/unit/test_memory \
 	tests/unit/test_past \
 	tests/unit/test_numa_maps \
@@ -36,6 +38,7 @@ unit_tests = \
 	tests/unit/test_registry \
 	tests/unit/test_segments \
 	tests/unit/test_session \
+	tests/unit/test_pages_stay \
 	tests/unit/test_session_pages \
 	tests/unit/test_runtime_code \
 	tests/unit/test_situation \
@@ -45,6 +48,7 @@ unit_tests = \
 	tests/unit/test_shared \
 	tests/unit/test_team \
 	tests/unit/test_threads \
+	tests/unit/test_rates \
 	tests/unit/test_throttle \
 	tests/unit/test_told \
 	tests/unit/test_topo
@@ -78,6 +82,8 @@ tests_unit_test_cpulist_CFLAGS = $(unit_cflags)
 tests_unit_test_cpulist_LDADD = $(unit_libs)
 tests_unit_test_estimate_CFLAGS = $(unit_cflags)
 tests_unit_test_estimate_LDADD = $(unit_libs)
+tests_unit_test_evidence_cut_CFLAGS = $(unit_cflags)
+tests_unit_test_evidence_cut_LDADD = $(unit_libs)
 tests_unit_test_evidence_CFLAGS = $(unit_cflags)
 tests_unit_test_evidence_LDADD = $(unit_libs)
 tests_unit_test_files_CFLAGS = $(unit_cflags)
@@ -93,6 +99,8 @@ tests_unit_test_kernel_faults_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
 tests_unit_test_mem_sample_SOURCES = tests/unit/test_mem_sample.c tests/unit/mem_records.c tests/unit/mem_records.h
+tests_unit_test_mem_pmu_CFLAGS = $(unit_cflags)
+tests_unit_test_mem_pmu_LDADD = $(unit_libs)
 tests_unit_test_mem_sample_CFLAGS = $(unit_cflags)
 tests_unit_test_mem_sample_LDADD = $(unit_libs)
 tests_unit_test_memory_CFLAGS = $(unit_cflags)
@@ -117,6 +125,8 @@ tests_unit_test_segments_CFLAGS = $(unit_cflags)
 tests_unit_test_segments_LDADD = $(unit_libs)
 tests_unit_test_runtime_code_CFLAGS = $(unit_cflags)
 tests_unit_test_runtime_code_LDADD = $(unit_libs)
+tests_unit_test_pages_stay_CFLAGS = $(unit_cflags)
+tests_unit_test_pages_stay_LDADD = $(unit_libs)
 tests_unit_test_session_pages_CFLAGS = $(unit_cflags)
 tests_unit_test_session_pages_LDADD = $(unit_libs)
 tests_unit_test_session_CFLAGS = $(unit_cflags)
@@ -133,6 +143,8 @@ tests_unit_test_team_CFLAGS = $(unit_cflags)
 tests_unit_test_team_LDADD = $(unit_libs)
 tests_unit_test_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_threads_LDADD = $(unit_libs)
+tests_unit_test_rates_CFLAGS = $(unit_cflags)
+tests_unit_test_rates_LDADD = $(unit_libs)
 tests_unit_test_throttle_CFLAGS = $(unit_cflags)
 tests_unit_test_throttle_LDADD = $(unit_libs)
 tests_unit_test_told_CFLAGS = $(unit_cflags)
@@ -142,8 +154,12 @@ tests_unit_test_topo_LDADD = $(unit_libs)
 tests_unit_test_memory_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
 
 # As a program has it: the shared library with its public calls alone
-check_PROGRAMS += tests/unit/test_api
-TESTS += tests/unit/test_api
+check_PROGRAMS += tests/unit/test_api tests/unit/test_api_report
+TESTS += tests/unit/test_api tests/unit/test_api_report
+tests_unit_test_api_SOURCES = tests/unit/test_api.c tests/unit/api.c tests/unit/api.h
+tests_unit_test_api_report_SOURCES = tests/unit/test_api_report.c tests/unit/api.c tests/unit/api.h
+tests_unit_test_api_report_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
+tests_unit_test_api_report_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 tests_unit_test_api_CFLAGS = $(unit_cflags) $(JANSSON_CFLAGS)
 tests_unit_test_api_LDADD = libnsched.la $(JANSSON_LIBS) $(CHECK_LIBS) -lpthread
 endif

@@ -1,119 +1,21 @@
-/* The evidence: blocks are cut where threads are apart and only there, joined again, forgotten; hints are
- * exact to a page; strays change nothing; whatever comes in, the chunks of a block cover it. */
+/* The evidence: accesses, caches, time, threads, hints to a page; whatever comes in, the chunks of a block cover it. (Where blocks are
+ * cut: test_evidence_cut.c.) */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "made.h"
-#include "pure/evidence.h"
-
-#define SAMPLE_NS 4e6f           /* at 250 Hz */
-#define HALF_LIFE 2000000000ull
-#define BASE 0x7f1234400000ull   /* a multiple of 2 MiB */
-
-enum { CHUNKS = 4096, THREADS = 64, TOP_PAGES = EVIDENCE_BLOCK_PAGES, PAGE = 1 << EVIDENCE_PAGE_SHIFT, TOP = TOP_PAGES * PAGE };
-
-/* ---- what is seen from outside ---------------------------------------------------------------------- */
-
-struct leaf {
-	uint64_t page, pages;
-	unsigned index, n_users, weight[THREADS];
-};
-
-struct leaves {
-	unsigned n;
-	struct leaf leaf[CHUNKS];
-};
-
-static void collect(void *arg, unsigned index, const struct evidence_chunk *chunk)
-{
-	struct leaves *l = arg;
-	struct leaf *leaf = &l->leaf[l->n++];
-	made_hold(l->n <= CHUNKS);
-	memset(leaf, 0, sizeof *leaf);
-	leaf->page = chunk->page;
-	leaf->pages = chunk->pages;
-	leaf->index = index;
-	leaf->n_users = chunk->n_users;
-	for (unsigned u = 0; u < chunk->n_users; u++) leaf->weight[chunk->user[u].thread] += chunk->user[u].weight;
-}
-
-static const struct leaves *look(struct evidence *e)
-{
-	static struct leaves leaves;
-	leaves.n = 0;
-	int n = evidence_walk(e, collect, &leaves);
-	made_hold(n == (int)leaves.n);
-	return &leaves;
-}
-
-/* The leaf that holds the address; one of no pages if it has no users. */
-static const struct leaf *leaf_at(const struct leaves *l, uint64_t addr)
-{
-	static const struct leaf none;
-	uint64_t page = addr >> EVIDENCE_PAGE_SHIFT;
-	for (unsigned i = 0; i < l->n; i++)
-		if (page >= l->leaf[i].page && page < l->leaf[i].page + l->leaf[i].pages) return &l->leaf[i];
-	return &none;
-}
-
-/* The chunks of a block lie side by side and cover it, users are threads with weight and each is there once, the
- * walk ascends and finds every chunk with users. */
-static void check_blocks(struct evidence *e, unsigned threads)
-{
-	unsigned with_users = 0;
-	uint64_t last = 0;
-	const struct leaves *l = look(e);
-	for (unsigned i = 1; i < evidence_count(e); i++) {
-		const struct evidence_chunk *c = evidence_chunk(e, i);
-		if (!c->pages) continue;
-		uint64_t end = c->page + c->pages;
-		made_hold(c->n_users <= EVIDENCE_USERS);
-		made_hold(c->next ? evidence_chunk(e, c->next)->page == end && end % TOP_PAGES != 0 : end % TOP_PAGES == 0);
-		for (unsigned u = 0; u < c->n_users; u++) {
-			made_hold(c->user[u].thread < threads);
-			made_hold(c->user[u].weight > 0);
-			for (unsigned k = 0; k < u; k++) made_hold(c->user[u].thread != c->user[k].thread);
-		}
-		with_users += c->n_users > 0;
-	}
-	made_hold(l->n == with_users);
-	for (unsigned i = 0; i < l->n; i++) {
-		made_hold(i == 0 || l->leaf[i].page >= last);
-		last = l->leaf[i].page + l->leaf[i].pages;
-	}
-}
-
-static struct evidence *made(unsigned chunks)
-{
-	struct evidence *e;
-	ck_assert_int_eq(evidence_init(&e, chunks, THREADS), 0);
-	return e;
-}
-
-/* All of the time was watched. */
-static void age(struct evidence *e, uint64_t ns)
-{
-	evidence_age(e, ns, ns, HALF_LIFE);
-}
-
-/* A sample of the thread somewhere in the range. */
-static void touch(struct evidence *e, struct dice *dice, unsigned thread, uint64_t from, uint64_t bytes)
-{
-	uint64_t addr = BASE + from + dice_next(dice) % bytes;
-	made_hold(evidence_add(e, thread, addr, SAMPLE_NS) > 0);
-}
+#include "leaves.h"
 
 /* ---- one access, and several ------------------------------------------------------------------------- */
 
 START_TEST(one_access)
 {
-	struct evidence *e = made(CHUNKS);
-	ck_assert_uint_eq(look(e)->n, 0);
+	struct evidence *e = leaves_made(CHUNKS);
+	ck_assert_uint_eq(leaves_look(e)->n, 0);
 	int index = evidence_add(e, 3, BASE + TOP + 12345, SAMPLE_NS);
-	const struct leaves *l = look(e);
+	const struct leaves *l = leaves_look(e);
 	ck_assert_uint_eq(l->n, 1);
 	ck_assert_int_eq(index, (int)l->leaf[0].index);
 	ck_assert_uint_eq(l->leaf[0].page, (BASE + TOP) >> EVIDENCE_PAGE_SHIFT);
@@ -126,7 +28,7 @@ END_TEST
 
 START_TEST(wrong_arguments)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	ck_assert_int_eq(evidence_add(e, THREADS, BASE, SAMPLE_NS), -EINVAL);
 	ck_assert_int_eq(evidence_add_range(e, THREADS, BASE, PAGE, SAMPLE_NS), -EINVAL);
 	ck_assert_int_eq(evidence_add_range(e, 0, BASE, 0, SAMPLE_NS), -EINVAL);
@@ -140,7 +42,7 @@ START_TEST(wrong_arguments)
 	ck_assert_int_eq(evidence_add_range(e, 0, PAGE, UINT64_MAX, SAMPLE_NS), -EINVAL);
 	ck_assert_int_ge(evidence_add(e, 0, BASE, -1), 0);
 	ck_assert_int_ge(evidence_add(e, 0, BASE, 1e30f), 0);
-	check_blocks(e, THREADS);
+	leaves_check(e, THREADS);
 	evidence_free(e);
 	evidence_free(NULL);
 }
@@ -149,9 +51,9 @@ END_TEST
 /* Less than a tick at a time adds up. */
 START_TEST(small_weights)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	for (unsigned i = 0; i < 1000; i++) evidence_add(e, 1, BASE + 64 * i, EVIDENCE_TICK_NS / 10.0f);
-	unsigned weight = look(e)->leaf[0].weight[1];
+	unsigned weight = leaves_look(e)->leaf[0].weight[1];
 	ck_assert_msg(weight >= 98 && weight <= 101, "%u", weight);
 	evidence_free(e);
 }
@@ -160,13 +62,13 @@ END_TEST
 /* A line that the thread has in its cache counts an eighth. */
 START_TEST(cached_lines)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	for (unsigned i = 0; i < 33; i++) {
 		evidence_add(e, 1, BASE, SAMPLE_NS);
 		evidence_add(e, 2, BASE + TOP + i * 4096 % TOP + i * 64, SAMPLE_NS);
 	}
-	const struct leaves *l = look(e);
-	unsigned cached = leaf_at(l, BASE)->weight[1], missed = leaf_at(l, BASE + TOP)->weight[2];
+	const struct leaves *l = leaves_look(e);
+	unsigned cached = leaves_at(l, BASE)->weight[1], missed = leaves_at(l, BASE + TOP)->weight[2];
 	ck_assert_msg(missed == 33 * 16 && cached == 16 + 32 * 2, "%u of cached lines, %u of others", cached, missed);
 	evidence_free(e);
 }
@@ -175,10 +77,10 @@ END_TEST
 /* What one thread has in its cache, another may miss. */
 START_TEST(caches_are_the_threads_own)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	evidence_add(e, 1, BASE, SAMPLE_NS);
 	evidence_add(e, 2, BASE, SAMPLE_NS);
-	ck_assert_uint_eq(look(e)->leaf[0].weight[1], look(e)->leaf[0].weight[2]);
+	ck_assert_uint_eq(leaves_look(e)->leaf[0].weight[1], leaves_look(e)->leaf[0].weight[2]);
 	evidence_free(e);
 }
 END_TEST
@@ -193,7 +95,7 @@ static const struct hot_case { uint64_t hot_bytes, cold_bytes; unsigned percent;
 START_TEST(hot_loop)
 {
 	const struct hot_case *c = &hot_cases[_i];
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	uint64_t seed = 1, cold = 0, hot = 0, hot_end = BASE + c->hot_bytes, cold_start = BASE + 8 * TOP;
 	for (unsigned i = 0; i < 2000; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -214,7 +116,7 @@ END_TEST
 START_TEST(nothing_hot)
 {
 	uint64_t bytes = (uint64_t)65536 << 2 * _i, seed = 1, whole = 0, passes = 0;
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	for (unsigned i = 0; i < 2000; i++) {
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		passes += 160 * 1024 + 64;   /* a sweep: what lies between two samples */
@@ -227,238 +129,18 @@ START_TEST(nothing_hot)
 }
 END_TEST
 
-/* ---- cutting and joining ------------------------------------------------------------------------------- */
-
-/* Each of some threads in its own part of the block, in any order: afterwards nearly every page belongs to its
- * thread. */
-static const struct apart_case { unsigned threads; uint64_t bytes; unsigned accesses; } apart_cases[] = {
-	{ 2, TOP, 20 }, { 4, TOP, 20 }, { 8, TOP, 20 }, { 16, TOP, 30 }, { 32, TOP, 60 }, { 2, TOP / 2, 20 }, { 3, TOP, 20 },
-	{ 2, TOP / 64, 20 }, { 8, TOP / 8, 40 }, { 8, 7 * TOP / 8, 20 }, { 5, 10 * TOP + 12345, 100 },
-};
-
-/* Pages, of a hundred, whose chunk has the thread that uses them as its main user. */
-static double right_percent(struct evidence *e, unsigned threads, uint64_t bytes)
-{
-	const struct leaves *l = look(e);
-	uint64_t part = bytes / threads;
-	unsigned right = 0, pages = (unsigned)(bytes / PAGE);
-	for (unsigned p = 0; p < pages; p++) {
-		unsigned t = (unsigned)((uint64_t)p * PAGE / part), all = 0;
-		const struct leaf *leaf = leaf_at(l, BASE + (uint64_t)p * PAGE);
-		for (unsigned k = 0; k < threads; k++) all += leaf->weight[k];
-		right += t < threads && leaf->weight[t] * 2 > all;
-	}
-	return 100.0 * right / pages;
-}
-
-START_TEST(apart)
-{
-	const struct apart_case *c = &apart_cases[_i];
-	struct dice dice = { 5 };
-	struct evidence *e = made(CHUNKS);
-	uint64_t part = c->bytes / c->threads;
-	for (unsigned round = 0; round < 4; round++) {
-		for (unsigned i = 0; i < c->accesses * c->threads; i++) {
-			unsigned t = dice_below(&dice, c->threads);
-			touch(e, &dice, t, t * part, part);
-		}
-		evidence_learn(e);
-		check_blocks(e, c->threads);
-	}
-	double right = right_percent(e, c->threads, c->bytes);
-	ck_assert_msg(right >= 90, "%.1f %% of the pages", right);
-	evidence_free(e);
-}
-END_TEST
-
-/* The more is seen, the nearer the borders come to the true ones, and there they stay. */
-START_TEST(borders_come_nearer)
-{
-	struct dice dice = { 3 };
-	struct evidence *e = made(CHUNKS);
-	double right = 0;
-	for (unsigned round = 0; round < 60; round++) {
-		for (unsigned i = 0; i < 50; i++) {
-			unsigned t = dice_below(&dice, 4);
-			touch(e, &dice, t, t * (TOP / 4), TOP / 4);
-		}
-		evidence_learn(e);
-		age(e, HALF_LIFE / 20);
-		double now = right_percent(e, 4, TOP);
-		made_hold(now >= right - 2);
-		right = now;
-	}
-	ck_assert_msg(right > 99, "%.1f %% of the pages", right);
-	evidence_free(e);
-}
-END_TEST
-
-/* Threads that go through their parts: what nobody has come to yet is nobody's. */
-START_TEST(sweep)
-{
-	struct dice dice = { 3 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 100; i++) {
-		unsigned t = i % 2;
-		touch(e, &dice, t, t * (TOP / 2) + i / 2 * PAGE, PAGE);
-	}
-	evidence_learn(e);
-	check_blocks(e, 2);
-	const struct leaves *l = look(e);
-	for (unsigned t = 0; t < 2; t++) {
-		ck_assert_uint_gt(leaf_at(l, BASE + t * (TOP / 2) + 20 * PAGE)->weight[t], 0);
-		ck_assert_uint_eq(leaf_at(l, BASE + t * (TOP / 2) + 100 * PAGE)->n_users, 0);
-		ck_assert_uint_eq(leaf_at(l, BASE + t * (TOP / 2) + 250 * PAGE)->n_users, 0);
-	}
-	/* one that comes into the gap does not get all of it */
-	touch(e, &dice, 0, 60 * PAGE, PAGE);
-	ck_assert_uint_eq(leaf_at(look(e), BASE + 250 * PAGE)->n_users, 0);
-	evidence_free(e);
-}
-END_TEST
-
-/* In the first moments a block counts only once it was seen all over; where there is much more memory than can be
- * seen, it counts at once, and goes on to count when more is seen. */
-START_TEST(clear)
-{
-	struct dice dice = { 3 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 40; i++) touch(e, &dice, 0, 0, TOP / 4);
-	evidence_learn(e);
-	made_hold(leaf_at(look(e), BASE)->pages <= TOP_PAGES / 3);
-	for (unsigned i = 0; i < 4; i++) touch(e, &dice, 1, 4 * TOP, TOP);
-	evidence_learn(e);
-	made_hold(!evidence_is_clear(evidence_chunk(e, leaf_at(look(e), BASE + 4 * TOP)->index)));
-	for (unsigned i = 0; i < 30; i++) touch(e, &dice, 1, 4 * TOP, TOP);
-	evidence_learn(e);
-	made_hold(evidence_is_clear(evidence_chunk(e, leaf_at(look(e), BASE + 4 * TOP)->index)));
-	for (unsigned i = 0; i < 1000; i++) touch(e, &dice, 1, (uint64_t)(5 + i) * TOP, TOP);
-	made_hold(evidence_is_clear(evidence_chunk(e, leaf_at(look(e), BASE + 1000 * TOP)->index)));
-	evidence_free(e);
-}
-END_TEST
-
-/* All threads everywhere in the block: it stays whole, or nearly always does. */
-START_TEST(shared)
-{
-	static const unsigned threads[] = { 2, 3, 4, 8 };
-	unsigned cuts = 0, tries = 100;
-	for (unsigned seed = 0; seed < tries; seed++) {
-		struct dice dice = { seed };
-		struct evidence *e = made(CHUNKS);
-		for (unsigned i = 0; i < 200; i++) touch(e, &dice, dice_below(&dice, threads[_i]), 0, TOP);
-		evidence_learn(e);
-		cuts += look(e)->n > 1;
-		check_blocks(e, threads[_i]);
-		evidence_free(e);
-	}
-	ck_assert_msg(cuts * 8 <= tries, "%u of %u were cut", cuts, tries);
-}
-END_TEST
-
-/* One thread alone has no border, however it goes about; what it leaves out is not its. */
-START_TEST(alone)
-{
-	struct dice dice = { 1 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 500; i++) touch(e, &dice, 1, 0, TOP);
-	evidence_learn(e);
-	ck_assert_uint_eq(look(e)->n, 1);
-	ck_assert_uint_eq(look(e)->leaf[0].pages, TOP_PAGES);
-	evidence_free(e);
-}
-END_TEST
-
-/* A thread owns the block; strays of others neither cut it nor take it. */
-START_TEST(strays)
-{
-	struct dice dice = { 9 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 100; i++) touch(e, &dice, 0, 0, TOP);
-	for (unsigned t = 1; t < 8; t++) touch(e, &dice, t, 0, TOP);
-	evidence_learn(e);
-	const struct leaves *l = look(e);
-	ck_assert_uint_eq(l->n, 1);
-	for (unsigned t = 1; t < 8; t++) ck_assert_uint_gt(l->leaf[0].weight[0], 4 * l->leaf[0].weight[t]);
-	evidence_free(e);
-}
-END_TEST
-
-/* A new owner takes over after some accesses, not at once. */
-START_TEST(new_owner)
-{
-	struct dice dice = { 2 };
-	struct evidence *e = made(CHUNKS);
-	unsigned taken = 0;
-	for (unsigned i = 0; i < 30; i++) touch(e, &dice, 0, 0, TOP);
-	for (unsigned i = 1; i <= 400 && !taken; i++) {
-		touch(e, &dice, 1, 0, TOP);
-		evidence_learn(e);
-		if (i % 10 == 0) age(e, HALF_LIFE);
-		const struct leaf *leaf = leaf_at(look(e), BASE);
-		if (leaf->weight[1] > leaf->weight[0]) taken = i;
-	}
-	ck_assert_msg(taken >= 3 && taken <= 100, "after %u", taken);
-	evidence_free(e);
-}
-END_TEST
-
-/* Two threads change places: what was seen last decides, in a few half-lives. */
-START_TEST(change_places)
-{
-	struct dice dice = { 2 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned round = 0; round < 12; round++) {
-		for (unsigned i = 0; i < 40; i++) touch(e, &dice, i % 2, (i % 2) ^ (round >= 5) ? TOP / 2 : 0, TOP / 2);
-		evidence_learn(e);
-		age(e, HALF_LIFE);
-	}
-	const struct leaves *l = look(e);
-	made_hold(leaf_at(l, BASE + TOP / 4)->weight[1] > 4 * leaf_at(l, BASE + TOP / 4)->weight[0]);
-	made_hold(leaf_at(l, BASE + 3 * TOP / 4)->weight[0] > 4 * leaf_at(l, BASE + 3 * TOP / 4)->weight[1]);
-	evidence_free(e);
-}
-END_TEST
-
-/* Two were apart; one is gone: in time they are one again. */
-START_TEST(joins)
-{
-	struct dice dice = { 4 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
-	evidence_learn(e);
-	ck_assert_uint_ge(look(e)->n, 2);
-	unsigned used = evidence_count(e);
-	evidence_forget_thread(e, 1);
-	for (unsigned i = 0; i < 400; i++) {
-		touch(e, &dice, 0, 0, TOP);
-		if (i % 20) continue;
-		evidence_learn(e);
-		age(e, HALF_LIFE);
-	}
-	ck_assert_uint_eq(look(e)->n, 1);
-	ck_assert_uint_eq(look(e)->leaf[0].pages, TOP_PAGES);
-	check_blocks(e, THREADS);
-	/* what was joined is used again */
-	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
-	evidence_learn(e);
-	ck_assert_uint_le(evidence_count(e), used + 2);
-	evidence_free(e);
-}
-END_TEST
-
 /* ---- time ------------------------------------------------------------------------------------------------ */
 
 /* Weights that nobody renews are gone in the end, their chunks with them, and the room can be had again. */
 START_TEST(decays)
 {
 	struct dice dice = { 6 };
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 0; i < 300; i++) touch(e, &dice, i % 8, (uint64_t)(i % 100) * TOP, TOP);
-		made_hold(look(e)->n >= 100);
-		for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
-		made_hold(look(e)->n == 0);
+		for (unsigned i = 0; i < 300; i++) leaves_touch(e, &dice, i % 8, (uint64_t)(i % 100) * TOP, TOP);
+		made_hold(leaves_look(e)->n >= 100);
+		for (unsigned i = 0; i < 400; i++) leaves_age(e, HALF_LIFE);
+		made_hold(leaves_look(e)->n == 0);
 		for (unsigned i = 1; i < evidence_count(e); i++) made_hold(evidence_chunk(e, i)->pages == 0);
 	}
 	made_hold(evidence_count(e) <= 1000);
@@ -470,14 +152,14 @@ END_TEST
 /* The window is the time that the weights stand for: it halves with them. */
 START_TEST(window)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	ck_assert(evidence_window_ns(e) == 0);
-	age(e, HALF_LIFE / 4);
-	age(e, HALF_LIFE / 4);
+	leaves_age(e, HALF_LIFE / 4);
+	leaves_age(e, HALF_LIFE / 4);
 	ck_assert(evidence_window_ns(e) == HALF_LIFE / 2.0);
-	age(e, HALF_LIFE / 2);
+	leaves_age(e, HALF_LIFE / 2);
 	ck_assert(evidence_window_ns(e) == HALF_LIFE / 2.0);
-	for (unsigned i = 0; i < 1000; i++) age(e, HALF_LIFE / 10);
+	for (unsigned i = 0; i < 1000; i++) leaves_age(e, HALF_LIFE / 10);
 	ck_assert(evidence_window_ns(e) >= HALF_LIFE * 0.9 && evidence_window_ns(e) <= HALF_LIFE * 2.1);
 	evidence_free(e);
 }
@@ -486,7 +168,7 @@ END_TEST
 /* Time that was not watched ages what is known, and is not time in which nothing was touched. */
 START_TEST(not_watched)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	evidence_age(e, HALF_LIFE / 2, HALF_LIFE / 10, HALF_LIFE);
 	ck_assert(evidence_window_ns(e) == HALF_LIFE / 10.0);
 	evidence_age(e, HALF_LIFE / 2, 0, HALF_LIFE);
@@ -500,13 +182,13 @@ END_TEST
 START_TEST(forgets)
 {
 	struct dice dice = { 8 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 2000; i++) touch(e, &dice, i % 4, (i % 4) * (TOP / 4) + (uint64_t)(i % 3) * TOP, TOP / 4);
+	struct evidence *e = leaves_made(CHUNKS);
+	for (unsigned i = 0; i < 2000; i++) leaves_touch(e, &dice, i % 4, (i % 4) * (TOP / 4) + (uint64_t)(i % 3) * TOP, TOP / 4);
 	evidence_learn(e);
 	for (unsigned gone = 0; gone < 4; gone++) {
 		evidence_forget_thread(e, gone);
-		check_blocks(e, 4);
-		const struct leaves *l = look(e);
+		leaves_check(e, 4);
+		const struct leaves *l = leaves_look(e);
 		for (unsigned i = 0; i < l->n; i++)
 			for (unsigned t = 0; t <= gone; t++) made_hold(l->leaf[i].weight[t] == 0);
 		made_hold(gone == 3 ? l->n == 0 : l->n > 0);
@@ -518,11 +200,11 @@ END_TEST
 /* What is left over of the old thread's weight and cache is not the new one's. */
 START_TEST(forgotten_whole)
 {
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	evidence_add(e, 1, BASE, EVIDENCE_TICK_NS * 0.9f);
 	evidence_forget_thread(e, 1);
 	evidence_add(e, 1, BASE + 4096, EVIDENCE_TICK_NS * 0.9f);
-	ck_assert_uint_eq(look(e)->n, 0);
+	ck_assert_uint_eq(leaves_look(e)->n, 0);
 	evidence_free(e);
 }
 END_TEST
@@ -531,12 +213,12 @@ END_TEST
 START_TEST(many_users)
 {
 	struct dice dice = { 11 };
-	struct evidence *e = made(CHUNKS);
-	for (unsigned i = 0; i < 400; i++) touch(e, &dice, i % 3 ? 3 + dice_below(&dice, 50) : 1, 0, TOP);
-	const struct leaf *leaf = leaf_at(look(e), BASE + TOP / 2);
+	struct evidence *e = leaves_made(CHUNKS);
+	for (unsigned i = 0; i < 400; i++) leaves_touch(e, &dice, i % 3 ? 3 + dice_below(&dice, 50) : 1, 0, TOP);
+	const struct leaf *leaf = leaves_at(leaves_look(e), BASE + TOP / 2);
 	for (unsigned t = 2; t < THREADS; t++) ck_assert_uint_gt(leaf->weight[1], leaf->weight[t]);
 	ck_assert_uint_gt(evidence_chunk(e, leaf->index)->others, 0);
-	check_blocks(e, THREADS);
+	leaves_check(e, THREADS);
 	evidence_free(e);
 }
 END_TEST
@@ -546,7 +228,7 @@ END_TEST
 START_TEST(full)
 {
 	enum { FEW = 40 };
-	struct evidence *e = made(FEW);
+	struct evidence *e = leaves_made(FEW);
 	unsigned refused = 0;
 	for (unsigned i = 0; i < 200; i++) {
 		int ret = evidence_add(e, i % 7, BASE + (uint64_t)i * 2 * TOP, SAMPLE_NS);
@@ -558,11 +240,11 @@ START_TEST(full)
 	ck_assert_uint_le(evidence_count(e), FEW + 2);
 	/* where there is no room to cut, both stay in the whole */
 	struct dice dice = { 1 };
-	for (unsigned i = 0; i < 200; i++) touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
+	for (unsigned i = 0; i < 200; i++) leaves_touch(e, &dice, i % 2, i % 2 ? TOP / 2 : 0, TOP / 2);
 	evidence_learn(e);
-	check_blocks(e, 7);
+	leaves_check(e, 7);
 	ck_assert_int_eq(evidence_add_range(e, 1, BASE + (uint64_t)1000 * TOP, 10 * TOP, SAMPLE_NS), -ENOSPC);
-	for (unsigned i = 0; i < 400; i++) age(e, HALF_LIFE);
+	for (unsigned i = 0; i < 400; i++) leaves_age(e, HALF_LIFE);
 	ck_assert_int_gt(evidence_add(e, 1, BASE + (uint64_t)1000 * TOP, SAMPLE_NS), 0);
 	evidence_free(e);
 }
@@ -579,10 +261,10 @@ static const struct range_case { uint64_t from, bytes, first_page, pages; } rang
 START_TEST(ranges)
 {
 	const struct range_case *c = &range_cases[_i];
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	uint64_t first = BASE / PAGE, weight = 0, pages = 0;
 	for (unsigned i = 0; i < 3; i++) ck_assert_int_eq(evidence_add_range(e, 5, BASE + c->from, c->bytes, (float)c->pages * EVIDENCE_TICK_NS), 0);
-	const struct leaves *l = look(e);
+	const struct leaves *l = leaves_look(e);
 	for (unsigned i = 0; i < l->n; i++) {
 		ck_assert_uint_ge(l->leaf[i].page, first + c->first_page);
 		ck_assert_uint_le(l->leaf[i].page + l->leaf[i].pages, first + c->first_page + c->pages);
@@ -593,7 +275,7 @@ START_TEST(ranges)
 	ck_assert_uint_eq(pages, c->pages);
 	ck_assert_uint_gt(weight, 0);
 	ck_assert_uint_le(weight, 3 * c->pages + 1);
-	check_blocks(e, THREADS);
+	leaves_check(e, THREADS);
 	evidence_free(e);
 }
 END_TEST
@@ -602,15 +284,15 @@ END_TEST
 START_TEST(neighbours)
 {
 	enum { CUT = 777 };
-	struct evidence *e = made(CHUNKS);
+	struct evidence *e = leaves_made(CHUNKS);
 	for (unsigned i = 0; i < 50; i++) {
 		made_hold(evidence_add_range(e, 1, BASE, CUT * PAGE, 1e9f) == 0);
 		made_hold(evidence_add_range(e, 2, BASE + CUT * PAGE, 4 * TOP - CUT * PAGE, 1e9f) == 0);
-		age(e, 100000000);
+		leaves_age(e, 100000000);
 	}
-	const struct leaves *l = look(e);
+	const struct leaves *l = leaves_look(e);
 	for (unsigned p = 0; p < 4 * TOP_PAGES; p++) {
-		const struct leaf *leaf = leaf_at(l, BASE + (uint64_t)p * PAGE);
+		const struct leaf *leaf = leaves_at(l, BASE + (uint64_t)p * PAGE);
 		made_hold(leaf->weight[p < CUT ? 1 : 2] > 0 && leaf->weight[p < CUT ? 2 : 1] == 0);
 	}
 	evidence_free(e);
@@ -623,7 +305,7 @@ START_TEST(anything)
 {
 	struct dice dice = { (uint64_t)_i };
 	unsigned threads = 1 + dice_below(&dice, THREADS), blocks = 1 + dice_below(&dice, 30);
-	struct evidence *e = made(64 + dice_below(&dice, 2000));
+	struct evidence *e = leaves_made(64 + dice_below(&dice, 2000));
 	for (unsigned i = 0; i < 3000; i++) {
 		unsigned t = dice_below(&dice, threads), what = dice_below(&dice, 1000);
 		uint64_t addr = BASE + (uint64_t)dice_below(&dice, blocks) * TOP;
@@ -632,11 +314,11 @@ START_TEST(anything)
 		if (what < 950) evidence_add(e, t, addr, SAMPLE_NS * 4 * dice_part(&dice));
 		else if (what < 960) evidence_learn(e);
 		else if (what < 990) evidence_add_range(e, t, addr, 1 + dice_next(&dice) % (3 * TOP), SAMPLE_NS * 100 * dice_part(&dice));
-		else if (what < 998) age(e, dice_next(&dice) % HALF_LIFE);
+		else if (what < 998) leaves_age(e, dice_next(&dice) % HALF_LIFE);
 		else evidence_forget_thread(e, t);
-		if (i % 100 == 0) check_blocks(e, threads);
+		if (i % 100 == 0) leaves_check(e, threads);
 	}
-	check_blocks(e, threads);
+	leaves_check(e, threads);
 	evidence_free(e);
 }
 END_TEST
@@ -650,16 +332,6 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, caches_are_the_threads_own);
 	tcase_add_loop_test(tcase, hot_loop, 0, sizeof hot_cases / sizeof hot_cases[0]);
 	tcase_add_loop_test(tcase, nothing_hot, 0, 6);
-	made_loop(tcase, apart, apart_cases);
-	tcase_add_test(tcase, borders_come_nearer);
-	tcase_add_test(tcase, sweep);
-	tcase_add_test(tcase, clear);
-	tcase_add_loop_test(tcase, shared, 0, 4);
-	tcase_add_test(tcase, alone);
-	tcase_add_test(tcase, strays);
-	tcase_add_test(tcase, new_owner);
-	tcase_add_test(tcase, change_places);
-	tcase_add_test(tcase, joins);
 	tcase_add_test(tcase, decays);
 	tcase_add_test(tcase, window);
 	tcase_add_test(tcase, not_watched);

@@ -128,13 +128,14 @@ START_TEST(clock_sees_the_array)
 	ck_assert_uint_eq(seen.kind[ACCESS_SAMPLE], seen.inside);
 	ck_assert(seen.weight_ns >= 0.5 * PERIOD_NS * seen.inside);
 
-	ops->set_period(state, 0); /* none from now on, once the ring is empty */
+	ops->set_period(state, 3, 10000000000); /* of this thread none from now on, once the ring is empty */
+	ops->set_period(state, 7, PERIOD_NS);   /* which is not watched */
 	usleep(20000);
 	(void)ops->poll(state, &sink, 1000);
 	seen.inside = 0;
 	usleep(50000);
 	ck_assert_int_eq(ops->poll(state, &sink, 1000), 0);
-	ops->set_period(state, PERIOD_NS);
+	ops->set_period(state, 3, PERIOD_NS);
 	poll_for(ops, state, 5);
 
 	ops->thread_remove(state, 3);
@@ -162,7 +163,7 @@ START_TEST(thread_that_is_gone)
 	stop = true;
 	pthread_join(thread, NULL);
 	ck_assert_int_ge(clocks[_i]->poll(state, &sink, 1000), 0);
-	clocks[_i]->set_period(state, 2 * PERIOD_NS);
+	clocks[_i]->set_period(state, 3, 2 * PERIOD_NS);
 	ck_assert_int_lt(clocks[_i]->thread_add(state, 4, tid), 0);
 	clocks[_i]->stop(state);
 }
@@ -176,10 +177,10 @@ START_TEST(add_and_remove_under_fire)
 
 	if (!state)
 		return;
-	clocks[_i]->set_period(state, 50000);
 	thread = start_thread();
 	for (unsigned i = 0; i < 2000; i++) {
 		ck_assert_int_eq(clocks[_i]->thread_add(state, 3, tid), 0);
+		clocks[_i]->set_period(state, 3, 50000);
 		if (i % 16 == 0)
 			usleep(1000);
 		(void)clocks[_i]->poll(state, &sink, 1000);
