@@ -22,12 +22,13 @@ static union {
 static void read_all(struct board *board)
 {
 	struct board_head head;
+	struct board_arrival arrival;
 	struct machine machine;
 	board_owner owner;
 	uint32_t number;
 	for (unsigned slot = 0; slot < board_slots(board) + 1; slot++) {
 		(void)board_read_head(board, slot, &head, &owner);
-		(void)board_read_arrival(board, slot, &head);
+		(void)board_read_arrival(board, slot, &arrival);
 		(void)board_last_beat(board, slot);
 		for (unsigned p = 0; p < BOARD_PARTS; p++) {
 			static const uint32_t rooms[] = { sizeof room.view, sizeof room.row, sizeof room.plan };
