@@ -47,7 +47,7 @@ static void widen(const struct board_arrival *all, unsigned ranks, const struct 
 	for (unsigned r = 0; r < ranks; r++) {
 		allowed += (all[r].flags & BOARD_WIDEN) != 0;
 		asked += (all[r].flags & BOARD_ASKED) != 0;
-		d->jammed += is_jammed(&all[r]);
+		d->jammed += is_jammed(&all[r]) ? 1u : 0u;
 	}
 	if ((d->jammed == 0 && asked == 0) || !wider(&all[0], machine, &d->ceiling, &wide)) {
 		d->jammed = 0;

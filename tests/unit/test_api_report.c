@@ -81,12 +81,14 @@ START_TEST(exchange)
 	json_error_t error;
 	errno = ODD_ERRNO;
 	ck_assert_int_eq(nsched_exchange_source(NULL, &source), -EINVAL);
-	wrong.size--;
+	wrong.size = offsetof(nsched_exchange_source_t, hold) - 1;   /* smaller than the first that was published */
 	ck_assert_int_eq(nsched_exchange_source(handle, &wrong), -EINVAL);
 	wrong.size++;
 	wrong.sent = NULL;
 	ck_assert_int_eq(nsched_exchange_source(handle, &wrong), -EINVAL);
+	source.size = offsetof(nsched_exchange_source_t, hold);      /* as large as that one: without what came later */
 	ck_assert_int_eq(nsched_exchange_source(handle, &source), 0);
+	source.size = sizeof source;
 	ck_assert_int_eq(nsched_exchange_source(handle, &source), -EEXIST);
 	ck_assert_int_eq(nsched_masks_changed(NULL), -EINVAL);
 	ck_assert_int_eq(nsched_masks_changed(handle), 0);

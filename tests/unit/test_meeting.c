@@ -35,7 +35,7 @@ struct rank {
 static unsigned char digest_of(const struct meet *m)
 {
 	unsigned sum = 1;
-	for (unsigned r = 0; r < m->ranks; r++) sum = sum * 31 + m->all[r].wants + m->all[r].launch.word[0] * 7 + m->all[r].flags;
+	for (unsigned r = 0; r < m->ranks; r++) sum = sum * 31 + m->all[r].wants + (unsigned)m->all[r].launch.word[0] * 7 + m->all[r].flags;
 	return (unsigned char)sum;
 }
 
