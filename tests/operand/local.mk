@@ -7,14 +7,14 @@ tests_operand_libsources_a_SOURCES = $(SOURCES_FILES) libnsched/sys/files.c libn
 tests_operand_libsources_a_CPPFLAGS = $(operand_cppflags)
 
 # tests/operand/fast and table link it with kernels.c, built by each compiler at each level.
-tests_operand_libchecker_a_SOURCES = $(SOURCES_FILES) tests/operand/kernels.h tests/operand/check.h \
+tests_operand_libchecker_a_SOURCES = $(SOURCES_FILES) libnsched/sys/room.c libnsched/sys/room.h tests/operand/kernels.h tests/operand/check.h \
   tests/operand/arrays.c tests/operand/check.c tests/operand/check_sample.c tests/operand/check_step.c
 tests_operand_libchecker_a_CPPFLAGS = $(operand_cppflags)
 
 # Those that read the corpus: a decoder for each architecture, whatever this machine is.
 corpus_programs = tests/operand/corpus_x86 tests/operand/corpus_arm64
 check_PROGRAMS += $(corpus_programs)
-corpus_sources = $(OPERAND_FILES) tests/operand/corpus_read.c tests/operand/corpus.h tests/operand/check.h tests/operand/arrays.c \
+corpus_sources = $(OPERAND_FILES) libnsched/sys/room.c libnsched/sys/room.h tests/operand/corpus_read.c tests/operand/corpus.h tests/operand/check.h tests/operand/arrays.c \
   tests/operand/kernels.c tests/operand/kernels.h
 tests_operand_corpus_x86_SOURCES = $(corpus_sources)
 tests_operand_corpus_x86_CPPFLAGS = $(operand_cppflags) -DNSCHED_REGS_X86
