@@ -109,7 +109,7 @@ static int add_node(struct session *s, unsigned node, const float *missing)
 	struct situation *v = &s->situation;
 	struct situation_chunk *c = situation_add_chunk(v);
 	if (!c) return -ENOMEM;
-	*c = (struct situation_chunk){ .page = NOWHERE + node, .pages = 1, .first_use = c->first_use, .fixed = true, .moved_ms_ago = UINT32_MAX };
+	*c = (struct situation_chunk){ .page = NOWHERE + node, .pages = 1, .first_use = c->first_use, .stands = 1, .fixed = true, .moved_ms_ago = UINT32_MAX };
 	for (unsigned i = 0; i < SITUATION_WHERE; i++) c->where[i].node = -1;
 	c->where[0].node = (int16_t)node;
 	c->where[0].share = 1;

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "session.h"
 
@@ -12,6 +13,8 @@ enum { LONGEST_REST = 6 };   /* times that a rest is doubled: a minute, at the d
 /* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. Where there are more threads than CPUs,
  * less than this of its part of one. */
 #define LOAD_LEAST 0.15f
+/* One that is bound keeps its place until it runs less than this: where there is room for a moment, others would be spread into it. */
+#define LOAD_KEPT 0.05f
 
 static uint32_t ms_since(uint64_t then_ms, uint64_t now_ms)
 {
@@ -40,7 +43,7 @@ static int view_threads(struct session *s, uint16_t *index)
 	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
 		struct nsched_thread *t = registry_at(s->registry, i);
 		index[i] = NO_INDEX;
-		if (t->seen.state != THREAD_LIVE || t->node < 0 || t->load < least) continue;
+		if (t->seen.state != THREAD_LIVE || t->node < 0 || t->load < (t->seen.bound >= 0 && LOAD_KEPT < least ? LOAD_KEPT : least)) continue;
 		struct situation_thread *v = situation_add_thread(&s->situation);
 		if (!v) return -ENOMEM;
 		index[i] = (uint16_t)(s->situation.n_threads - 1);
@@ -49,6 +52,22 @@ static int view_threads(struct session *s, uint16_t *index)
 		                                .moved_ms_ago = rested_ms(t, now) };
 	}
 	return 0;
+}
+
+/* What a thread uses is not all known well enough to be counted; what is stands for the rest. No chunk for more than this many
+ * of its like: a few samples say little of where all the others lie. */
+#define STANDS_MOST 16.0f
+
+/* Ticks of each thread's time that went to memory lately: all that were seen, and those to chunks that count. */
+struct known {
+	float all[REGISTRY_THREADS], counted[REGISTRY_THREADS];
+};
+
+/* Does enough of the chunk's use, and its place, stand firm? */
+static bool counts(const struct evidence_chunk *chunk, const struct placement_entry *where)
+{
+	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT) return false;
+	return evidence_weight(chunk) >= TICKS_LEAST && chunk->recent && evidence_is_clear(chunk);
 }
 
 /* Latency of a thread to the chunk as it lies now; what is not known counts as local. */
@@ -63,13 +82,18 @@ static float latency_now(const struct session *s, int node, const struct situati
 }
 
 /* Each user has its part, by weight, of the time that went to the chunk. */
-static int view_chunk(struct session *s, const struct session_leaf *leaf, const uint16_t *index, float tick_share)
+static int view_chunk(struct session *s, const struct session_leaf *leaf, const uint16_t *index, float tick_share, struct known *known)
 {
 	const struct evidence_chunk *chunk = evidence_chunk(s->evidence, leaf->index);
 	const struct placement_entry *where = placement_entry(&s->placement, leaf->index, chunk);
 	unsigned weight = evidence_weight(chunk);
-	if (!where || !(where->flags & PLACEMENT_KNOWN) || where->flags & PLACEMENT_ABSENT) return 0;
-	if (weight < TICKS_LEAST || !chunk->recent || !evidence_is_clear(chunk)) return 0;
+	bool counted = counts(chunk, where);
+	for (unsigned u = 0; weight && u < chunk->n_users; u++) {
+		float ticks = (float)chunk->recent * (float)chunk->user[u].weight / (float)weight;
+		known->all[chunk->user[u].thread] += ticks;
+		if (counted) known->counted[chunk->user[u].thread] += ticks;
+	}
+	if (!counted) return 0;
 	float share_of_weight = (float)chunk->recent * tick_share / (float)weight;
 	struct situation_chunk *c = situation_add_chunk(&s->situation);
 	if (!c) return -ENOMEM;
@@ -93,6 +117,44 @@ static int view_chunk(struct session *s, const struct session_leaf *leaf, const 
 	return 0;
 }
 
+/* How much more a thread would ask for if all its memory were near: of a second it waits `all`, and would wait `near`; where it
+ * has a CPU for a part of the time only, it has that part for both. What threads
+ * need must not depend on where they are, or one that is far from its memory would seem to need little of it. */
+static float pace(const struct session *s, const struct situation_thread *thread, float all, float near)
+{
+	int memory = machine_nearest_memory(&s->machine, (unsigned)thread->node);
+	near *= memory < 0 ? 1 : s->machine.latency_ns[thread->node][memory];
+	if (all > thread->load) {
+		near *= thread->load / all;
+		all = thread->load;
+	}
+	float left = thread->load - all + near;
+	return near < all && left > 0 ? thread->load / left : 1;
+}
+
+/* Each thread's chunks stand for all that it uses: or, as long as little is known, threads would seem to need little memory. */
+static void let_stand(struct session *s, const struct known *known, float tick_share)
+{
+	struct situation *v = &s->situation;
+	float near[REGISTRY_THREADS] = { 0 };
+	for (unsigned u = 0; u < v->n_uses; u++) near[v->use[u].thread] += v->use[u].rate;
+	for (unsigned c = 0; c < v->n_chunks; c++) {
+		struct situation_chunk *chunk = &v->chunk[c];
+		float before = situation_traffic(v, chunk), faster[EVIDENCE_USERS];
+		for (unsigned u = 0; u < chunk->n_uses; u++) {
+			struct situation_use *use = &v->use[chunk->first_use + u];
+			uint32_t t = v->thread[use->thread].number;
+			float stands = known->counted[t] > 0 ? known->all[t] / known->counted[t] : 1;
+			if (stands > STANDS_MOST) stands = STANDS_MOST;
+			use->rate *= stands;
+			faster[u] = pace(s, &v->thread[use->thread], stands * known->counted[t] * tick_share, stands * near[use->thread]);
+		}
+		float stands = before > 0 ? situation_traffic(v, chunk) / before : 1;
+		chunk->stands = stands > 1 ? stands : 1;
+		for (unsigned u = 0; u < chunk->n_uses; u++) v->use[chunk->first_use + u].rate *= faster[u];
+	}
+}
+
 /* Samples are time, and time at a node that is asked for more than it serves is longer by its stretch:
  * what was just counted as accesses is too much by that. The demand that explains both is the one whose
  * stretch is the root of the one counted, since demand x stretch = what was counted. */
@@ -113,11 +175,15 @@ static void take_out_stretch(struct session *s)
 int session_view(struct session *s)
 {
 	uint16_t index[REGISTRY_THREADS];
+	struct known *known = calloc(1, sizeof *known);
+	if (!known) return -ENOMEM;
 	situation_clear(&s->situation);
 	int ret = view_threads(s, index);
 	double window = evidence_window_ns(s->evidence);
 	float tick_share = window > 0 ? (float)(EVIDENCE_TICK_NS / window) : 0;
-	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share);
+	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share, known);
+	if (!ret) let_stand(s, known, tick_share);
+	free(known);
 	if (!ret) ret = session_view_kernel(s);
 	if (!ret) session_scale_view(s);
 	if (!ret) take_out_stretch(s);

@@ -28,7 +28,7 @@ struct sim {
 	double perturb;
 	struct cpu_mask cpus;
 	bool some_cpus;
-	bool json, trace, list, help;
+	bool json, trace, list, help, standing;
 	unsigned long oracle;   /* placements tried for it; 0: it is not looked for */
 	char name[POLICIES_MOST][WORKLOAD_NAME];
 	unsigned n_policies;
@@ -43,6 +43,7 @@ static int take_table(struct sim *s, const char *value) { s->table = value; retu
 static int take_json(struct sim *s, const char *value) { (void)value; s->json = true; return 0; }
 static int take_trace(struct sim *s, const char *value) { (void)value; s->trace = true; return 0; }
 static int take_list(struct sim *s, const char *value) { (void)value; s->list = true; return 0; }
+static int take_standing(struct sim *s, const char *value) { (void)value; s->standing = true; return 0; }
 static int take_help(struct sim *s, const char *value) { (void)value; s->help = true; return 0; }
 
 static int whole(const char *name, const char *value, unsigned long least, unsigned long most, unsigned long *number)
@@ -117,6 +118,7 @@ static const struct flag {
 	{ "--workload", WITH_ARGUMENT, take_workload, "--workload W        one that comes with nsched, or a file; W:NAME=VALUE,... sets its parameters" },
 	{ "--policy", WITH_ARGUMENT, take_policies, "--policy P,Q,...    the policies (default: stay,joint)" },
 	{ "--table", WITH_ARGUMENT, take_table, "--table T           a published table beside the simulated one; --list has them" },
+	{ "--standing", NO_ARGUMENT, take_standing, "--standing          how joint stands in a table's rows (--table; default: of all) against all policies, or --policy" },
 	{ "--seeds", WITH_ARGUMENT, take_seeds, "--seeds N           runs of each, with seeds that follow each other (default 5)" },
 	{ "--seed", WITH_ARGUMENT, take_seed, "--seed N            the first seed (default 1)" },
 	{ "--oracle", MAYBE_ARGUMENT, take_oracle, "--oracle[=N]        also look for the best placement that could have been, in N tries (default 200)" },
@@ -136,6 +138,7 @@ static void usage(FILE *file)
 {
 	fputs("usage: nsched sim --machine M --workload W [--policy P,Q,...] [OPTIONS]\n"
 	      "       nsched sim --table T [OPTIONS]\n"
+	      "       nsched sim --standing [--table T] [OPTIONS]\n"
 	      "       nsched sim --list\n"
 	      "\n"
 	      "Runs a workload on a simulated machine under nsched's policies, and compares them.\n"
@@ -332,6 +335,15 @@ static int no_table(const char *name)
 	return COMMAND_USAGE;
 }
 
+static int stand(const struct sim *s, const struct table_setup *setup)
+{
+	const char *name[POLICIES_MOST];
+	unsigned n = 0;
+	for (; n < s->n_policies; n++) name[n] = s->name[n];
+	for (unsigned i = 0; !s->policies && policy_at(i) && n < POLICIES_MOST; i++) name[n++] = policy_at(i)->name;
+	return sim_standing(s->table, setup, name, n, s->json);
+}
+
 /* All tables of the name: one that has two measures is two. */
 static int run_tables(const struct sim *s)
 {
@@ -339,7 +351,8 @@ static int run_tables(const struct sim *s)
 	                             .jobs = s->jobs };
 	static struct table_result result;
 	char error[SIM_ERROR];
-	if (!table_find(s->table)) return no_table(s->table);
+	if (s->table && !table_find(s->table)) return no_table(s->table);
+	if (s->standing) return stand(s, &setup);
 	for (unsigned i = 0; table_at(i); i++) {
 		if (strcmp(table_at(i)->name, s->table)) continue;
 		if (table_run(table_at(i), &setup, &result, error, sim_progress, NULL)) {
@@ -357,7 +370,6 @@ static int sim_main(int argc, char **argv)
 	static struct sim s;
 	int result = 0;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	s.policies = "stay,joint";
 	s.seeds = 5;
 	s.seed = 1;
 	s.jobs = cpus > 0 && cpus < 64 ? (unsigned long)cpus : 1;
@@ -369,8 +381,9 @@ static int sim_main(int argc, char **argv)
 		else sim_print_list(stdout);
 		return 0;
 	}
-	if (s.table) return run_tables(&s);
-	result = split_policies(&s);
+	if (!s.policies && !s.standing) s.policies = "stay,joint";
+	if (s.policies) result = split_policies(&s);
+	if (!result && (s.table || s.standing)) return run_tables(&s);
 	if (!result) result = load(&s);
 	if (!result) result = run_them(&s);
 	workload_free(&s.w);

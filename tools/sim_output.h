@@ -30,6 +30,10 @@ int sim_print_json(const struct sim_report *report, FILE *file);
 void sim_print_table(const struct table_result *result, FILE *file);
 int sim_print_table_json(const struct table_result *result, FILE *file);
 
+/* Runs the rows of a table, or of all (NULL), under the policies, and prints how joint stands against the best of them and
+ * against stay (both are added if they are not among them). 0, or a command's exit status, said why. */
+int sim_standing(const char *table, const struct table_setup *setup, const char *const *policies, unsigned n, bool json);
+
 /* Machines, workloads and parameters. */
 void sim_print_list(FILE *file);
 

@@ -124,7 +124,7 @@ static int plan_chunk(const struct draft *d, unsigned index, struct plan *plan)
 	struct move move = { .kind = MOVE_PAGES, .page = c->page, .pages = c->pages,
 	                     .from = c->where[0].share > NEARLY_ALL ? c->where[0].node : (int16_t)-1, .to = (int16_t)to,
 	                     .support = draft_chunk_support(d, index, to), .again = c->moved_ms_ago != UINT32_MAX,
-	                     .gain_ns_per_s = chunk_gain(d, index), .cost_ns = cost, .reason = d->chunk_why[index] };
+	                     .gain_ns_per_s = chunk_gain(d, index) / c->stands, .cost_ns = cost, .reason = d->chunk_why[index] };
 	return plan_add(plan, &move);
 }
 

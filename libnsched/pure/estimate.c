@@ -201,6 +201,27 @@ double estimate_cost(const struct estimate *e)
 	return (double)PER_S * sum + estimate_talks(e);
 }
 
+/* A node that is full at so many streams for each CPU stretches by streams / that. The mean of max(1, streams / full) over the
+ * five is piecewise linear and convex: the highest of the lines that its pieces lie on. */
+double estimate_likely(double u)
+{
+	static const struct { double slope, at_0; } line[] = { { 1.6, 0.8 }, { 2.4, 0.6 }, { 2.8, 0.4 }, { 3, 0.2 }, { 3.1, 0 } };
+	double streams = (double)MACHINE_STREAMS * u, most = 1;
+	if (streams <= 0.125) return 1;   /* the first line is at 1 there */
+	for (unsigned i = 0; i < sizeof line / sizeof *line; i++) {
+		double on = line[i].slope * streams + line[i].at_0;
+		if (on > most) most = on;
+	}
+	return most;
+}
+
+double estimate_likely_cost(const struct estimate *e)
+{
+	double sum = 0;
+	for (unsigned n = 0; n < e->situation->machine->n_nodes; n++) sum += e->weight[n] * estimate_likely(e->demand[n] * e->per_service[n]);
+	return (double)PER_S * sum + estimate_talks(e);
+}
+
 /* accesses x latency of all users of a chunk, for every node that it could lie on. Four at a time, which compilers make one of:
  * rows of latencies are as long as MACHINE_NODES, a multiple, and what is behind the last node is nothing. */
 static void all_latencies(const struct estimate *e, const struct situation_chunk *c, float *weight)

@@ -3,7 +3,14 @@
  * cost = sum over threads and chunks of accesses x latency(node of thread, node of chunk) x stretch of
  * the chunk's node, where a node's memory that is asked for more than it serves stretches every access
  * to it by demand / service. What threads say to each other adds its lines x the latency between their
- * nodes, for each of them. The estimate holds a placement that may differ from the situation's, and
+ * nodes, for each of them.
+ *
+ * That is what is sure. What a node serves is seldom known: samples are time, not traffic, and a thread that streams asks for many
+ * times as much as one that follows pointers, with the same share of its time. So there is a second measure beside it, what is likely:
+ * the stretch that is to be expected if a node may be full at an eighth, a quarter, a half, one or two streams for each of its
+ * CPUs, each as likely as the others. The sure one decides where latency is at stake, the likely one between what costs no latency.
+ *
+ * The estimate holds a placement that may differ from the situation's, and
  * moves in it are tried and taken one at a time, each in a time that does not grow with the rest. */
 #ifndef NSCHED_ESTIMATE_H
 #define NSCHED_ESTIMATE_H
@@ -32,6 +39,10 @@ double estimate_talks(const struct estimate *estimate);
 
 /* ns of thread time in each second that go to memory, and to what threads hand to each other. */
 double estimate_cost(const struct estimate *estimate);
+
+/* The same with the stretch that is likely; and that stretch where so much of what a node surely serves is asked of it. */
+double estimate_likely_cost(const struct estimate *estimate);
+double estimate_likely(double demand_by_service);
 
 /* What a chunk, a thread costs where it is (ns each second), and what it would on `node`. */
 float estimate_chunk(const struct estimate *estimate, unsigned chunk);

@@ -14,7 +14,8 @@ bool joint_may_chunk(const struct joint *j, unsigned c)
 
 float joint_copy(const struct joint *j, unsigned chunk, unsigned node)
 {
-	return (1 - estimate_share(j->before, chunk, node)) * (float)j->s->chunk[chunk].pages * j->s->page_move_ns * j->per_s;
+	const struct situation_chunk *c = &j->s->chunk[chunk];
+	return (1 - estimate_share(j->before, chunk, node)) * c->stands * (float)c->pages * j->s->page_move_ns * j->per_s;
 }
 
 int joint_more_sharing(const struct joint *j, const unsigned *threads_on, int from, unsigned to)
@@ -30,9 +31,9 @@ unsigned joint_sharing(const unsigned *cores, const unsigned *threads_on, unsign
 	return sharing;
 }
 
-double joint_total(const struct joint *j)
+/* Sharing cores, and moving. */
+static double add_prices(const struct joint *j, double sum)
 {
-	double sum = estimate_cost(&j->e);
 	sum += (double)JOINT_CORE_SHARED * joint_sharing(j->cores, j->e.threads_on, j->s->machine->n_nodes);
 	for (unsigned t = 0; t < j->s->n_threads; t++)
 		if (j->e.thread_node[t] != j->before->thread_node[t]) sum += (double)j->thread_price[t];
@@ -41,4 +42,14 @@ double joint_total(const struct joint *j)
 		if (copy > 0) sum += (double)(copy + j->chunk_price[c]);
 	}
 	return sum;
+}
+
+double joint_total(const struct joint *j)
+{
+	return add_prices(j, estimate_cost(&j->e));
+}
+
+double joint_likely(const struct joint *j)
+{
+	return add_prices(j, estimate_likely_cost(&j->e));
 }

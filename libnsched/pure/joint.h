@@ -29,6 +29,7 @@ struct joint {
 	int16_t *seen;                     /* where each thread was when chunks were looked at last, */
 	bool looked;                       /* if they were in this search */
 	double ideal;                      /* all cost, were all memory local and no node overloaded */
+	double likely_ideal;               /* the likely cost, were all memory local and spread evenly */
 };
 
 /* What a thread loses each second by sharing its core: hardware threads of one core get about two thirds of what they would
@@ -51,8 +52,9 @@ bool joint_talks(struct joint *joint);
  * `groups` is not NULL. 0 or -ENOMEM. */
 int joint_build(struct joint *joint, const struct groups *groups);
 
-/* ns each second. */
+/* ns each second: what is sure, and what is likely. */
 double joint_total(const struct joint *joint);
+double joint_likely(const struct joint *joint);
 
 /* What copying the rest of a chunk to a node takes of each second. */
 float joint_copy(const struct joint *joint, unsigned chunk, unsigned node);

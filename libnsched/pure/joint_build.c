@@ -8,12 +8,19 @@
 
 /* Another beginning for the search. A thread may gain by going only if its memory comes along, and the memory only if the
  * thread does: no step of one at a time finds that. So here everything is taken off the nodes, and put down again as
- * bundles, each with the memory that it alone uses: where that costs least, what lies on the nodes already, the copying and the
- * moves of threads counted. Bundles of many threads come first, which are hard to place, and then those with much memory, which
- * are dear to move. What comes of it is good, not yet best: the steps of one at a time go on from there. */
+ * bundles, each with the memory that it alone uses: first where they are, if all of a bundle's threads are together, or the same would be
+ * done anew at each look, and in another way. The others are put where they cost least, what lies on the nodes already, the copying and
+ * the moves of threads counted: those of many threads first, which are hard to place, then those with much memory. Then each goes where
+ * it costs least, those that are easiest to move first. What counts is the likely stretch: what goes with its memory loses no
+ * latency. What comes of it is good, not yet best: the steps of one at a time go on from there. */
 
 /* So much of a chunk's traffic must be a bundle's for the chunk to be its own; above a half, so that there is one at most. */
 #define OWNED 0.75f
+
+/* A program that is younger has not been seen long enough to say that a thread without known memory uses none. */
+#define YOUNG_NS 2000000000u
+
+enum { PASSES = 3 };   /* looks at each bundle, once all are down: the third changes hardly anything */
 
 struct bundle {
 	unsigned number;
@@ -33,7 +40,8 @@ struct build {
 	float *own;                /* [bundle * nodes + node]: traffic to own chunks as they lie */
 	float *other;              /* the same to all other memory */
 	float *there;              /* part of `copy` that is saved, since the pages are there */
-	float *price;              /* what moving those of its threads takes that run there */
+	unsigned *here;            /* its threads that run there and may be moved, */
+	float *price;              /* and what moving them takes */
 	unsigned threads_on[MACHINE_NODES], most[MACHINE_NODES];
 	double demand[MACHINE_NODES], weight[MACHINE_NODES];
 };
@@ -52,6 +60,7 @@ static void free_build(struct build *b)
 	free(b->own);
 	free(b->other);
 	free(b->there);
+	free(b->here);
 	free(b->price);
 }
 
@@ -66,8 +75,9 @@ static int begin(struct build *b, struct joint *j)
 	b->own = zeroed(cells, sizeof *b->own);
 	b->other = zeroed(cells, sizeof *b->other);
 	b->there = zeroed(cells, sizeof *b->there);
+	b->here = zeroed(cells, sizeof *b->here);
 	b->price = zeroed(cells, sizeof *b->price);
-	if (b->of && b->owner && b->bundle && b->order && b->own && b->other && b->there && b->price) return 0;
+	if (b->of && b->owner && b->bundle && b->order && b->own && b->other && b->there && b->here && b->price) return 0;
 	free_build(b);
 	return -ENOMEM;
 }
@@ -88,7 +98,8 @@ static int new_bundle(struct build *b)
 	return (int)b->n++;
 }
 
-/* A group that fits on no node comes apart. */
+/* A group that fits on no node comes apart into bundles that do: each as large as the largest node, so that it meets on as few
+ * nodes as it can. */
 static int bundle_threads(struct build *b, const struct groups *g)
 {
 	const struct joint *j = b->j;
@@ -100,9 +111,13 @@ static int bundle_threads(struct build *b, const struct groups *g)
 		int group = g ? g->of[t] : GROUPS_NONE;
 		b->of[t] = -1;
 		if (!joint_may_thread(j, t)) continue;
-		if (group < 0 || g->size[group] > most) b->of[t] = new_bundle(b);
-		else b->of[t] = of_group[group] = of_group[group] < 0 ? new_bundle(b) : of_group[group];
+		if (group < 0) b->of[t] = new_bundle(b);
+		else {
+			if (of_group[group] < 0 || b->bundle[of_group[group]].threads >= most) of_group[group] = new_bundle(b);
+			b->of[t] = of_group[group];
+		}
 		b->bundle[b->of[t]].threads++;
+		b->here[(unsigned)b->of[t] * b->nodes + (unsigned)j->s->thread[t].node]++;
 		b->price[(unsigned)b->of[t] * b->nodes + (unsigned)j->s->thread[t].node] += j->thread_price[t];
 	}
 	free(of_group);
@@ -137,13 +152,37 @@ static void bundle_chunk(struct build *b, unsigned c)
 	int owner = joint_may_chunk(j, c) && chunk->where[0].node >= 0 ? find_owner(b, chunk) : -1;
 	b->owner[c] = owner;
 	if (owner < 0) return;
-	float traffic = situation_traffic(j->s, chunk), copy = (float)chunk->pages * j->s->page_move_ns * j->per_s;
+	float traffic = situation_traffic(j->s, chunk), copy = chunk->stands * (float)chunk->pages * j->s->page_move_ns * j->per_s;
 	b->bundle[owner].traffic += traffic;
 	b->bundle[owner].copy += copy + j->chunk_price[c];
 	for (unsigned k = 0; k < SITUATION_WHERE && chunk->where[k].node >= 0; k++) {
 		unsigned cell = (unsigned)owner * b->nodes + (unsigned)chunk->where[k].node;
 		b->own[cell] += chunk->where[k].share * traffic;
 		b->there[cell] += chunk->where[k].share * copy + (chunk->where[k].share >= 1 ? j->chunk_price[c] : 0);
+	}
+}
+
+/* As long as the program is young, a thread of which nothing is known is taken for one like the others, with memory that goes where it
+ * goes: or those that are known already would spread over its CPU. */
+static void assume_traffic(struct build *b)
+{
+	const struct situation *s = b->j->s;
+	float all = 0;
+	unsigned known = 0;
+	if (s->age_ns >= YOUNG_NS) return;
+	for (unsigned t = 0; t < s->n_threads; t++) {
+		float mine = 0;
+		for (unsigned n = 0; n < b->nodes; n++) mine += b->j->e.reach[t * b->nodes + n];
+		all += mine;
+		known += mine > 0;
+	}
+	for (unsigned t = 0; known && t < s->n_threads; t++) {
+		float mine = 0;
+		for (unsigned n = 0; n < b->nodes; n++) mine += b->j->e.reach[t * b->nodes + n];
+		int memory = b->of[t] < 0 || mine > 0 ? -1 : machine_nearest_memory(s->machine, (unsigned)s->thread[t].node);
+		if (memory < 0) continue;
+		b->bundle[b->of[t]].traffic += all / (float)known;
+		b->own[(unsigned)b->of[t] * b->nodes + (unsigned)memory] += all / (float)known;
 	}
 }
 
@@ -174,8 +213,7 @@ static void take_off(struct build *b)
 
 static double stretched(const struct build *b, unsigned n, double weight, double demand)
 {
-	double u = demand / (double)b->j->s->machine->node[n].lines_per_ns;
-	return 1e9 * weight * (u > 1 ? u : 1);
+	return 1e9 * weight * estimate_likely(demand * b->j->e.per_service[n]);
 }
 
 /* What `traffic` to memory of node `n`, from CPUs of node `from`, adds to all cost; `more`: and to the node's demand. */
@@ -213,26 +251,69 @@ static void add_traffic(struct build *b, unsigned from, unsigned n, float traffi
 	if (more) b->demand[n] += (double)traffic;
 }
 
+/* The bundle where it is put, taken in (sign 1) or out (-1). */
+static void count(struct build *b, const struct bundle *bundle, float sign)
+{
+	unsigned n = (unsigned)bundle->node, i = bundle->number;
+	for (unsigned k = 0; k < b->nodes; k++) {
+		if (b->other[i * b->nodes + k] > 0) add_traffic(b, n, k, sign * b->other[i * b->nodes + k], false);
+		if (bundle->memory < 0 && b->own[i * b->nodes + k] > 0) add_traffic(b, n, k, sign * b->own[i * b->nodes + k], true);
+	}
+	if (bundle->memory >= 0) add_traffic(b, n, (unsigned)bundle->memory, sign * bundle->traffic, true);
+	b->threads_on[n] = sign > 0 ? b->threads_on[n] + bundle->threads : b->threads_on[n] - bundle->threads;
+}
+
 static bool put_down(struct build *b, struct bundle *bundle)
 {
-	unsigned i = bundle->number;
 	struct spot best = { -1, -1, (double)INFINITY };
 	for (unsigned n = 0; n < b->nodes; n++) {
 		if (b->threads_on[n] + bundle->threads > b->most[n]) continue;
-		struct spot spot = cost_on(b, i, n);
+		struct spot spot = cost_on(b, bundle->number, n);
 		if (best.node < 0 || spot.cost < best.cost * (1 - 1e-6)) best = spot;
 	}
-	if (best.node < 0) return false;
-	unsigned n = (unsigned)best.node;
-	for (unsigned k = 0; k < b->nodes; k++) {
-		add_traffic(b, n, k, b->other[i * b->nodes + k], false);
-		if (best.memory < 0) add_traffic(b, n, k, b->own[i * b->nodes + k], true);
-	}
-	if (best.memory >= 0) add_traffic(b, n, (unsigned)best.memory, bundle->traffic, true);
-	b->threads_on[n] += bundle->threads;
 	bundle->node = best.node;
 	bundle->memory = best.memory;
-	return true;
+	if (best.node >= 0) count(b, bundle, 1);
+	return best.node >= 0;
+}
+
+/* Those that are together stay at first: what is must not be done anew each time. The threads of `bundle` that may move are all on this
+ * node; -1: they are on several, or there is no room. */
+static int together_on(const struct build *b, const struct bundle *bundle)
+{
+	int on = -1;
+	for (unsigned n = 0; n < b->nodes; n++) {
+		if (!b->here[bundle->number * b->nodes + n]) continue;
+		if (on >= 0) return -1;
+		on = (int)n;
+	}
+	return on >= 0 && b->threads_on[on] + bundle->threads <= b->most[on] ? on : -1;
+}
+
+static void put_back(struct build *b, struct bundle *bundle)
+{
+	int on = together_on(b, bundle);
+	if (on < 0) return;
+	struct spot spot = cost_on(b, bundle->number, (unsigned)on);
+	bundle->node = on;
+	bundle->memory = spot.memory;
+	count(b, bundle, 1);
+}
+
+/* Each, the easiest to move first, goes where it costs least by now. */
+static void improve(struct build *b)
+{
+	bool moved = true;
+	for (unsigned pass = 0; moved && pass < PASSES; pass++) {
+		moved = false;
+		for (unsigned i = b->n; i-- > 0;) {
+			struct bundle *bundle = b->order[i], was = *bundle;
+			if (was.node < 0) continue;
+			count(b, bundle, -1);
+			put_down(b, bundle);
+			moved |= bundle->node != was.node || bundle->memory != was.memory;
+		}
+	}
 }
 
 static int hard_first(const void *a, const void *b)
@@ -261,11 +342,14 @@ static void put_all(struct build *b)
 	struct joint *j = b->j;
 	for (unsigned i = 0; i < b->n; i++) b->order[i] = &b->bundle[i];
 	qsort(b->order, b->n, sizeof *b->order, hard_first);
+	memcpy(b->most, j->cap, sizeof b->most);
+	for (unsigned i = 0; i < b->n; i++) put_back(b, b->order[i]);
 	for (int pass = 0; pass < (j->scarce ? 2 : 1); pass++) {
 		for (unsigned n = 0; n < b->nodes; n++) b->most[n] = pass ? j->cap[n] : j->s->machine->node[n].n_cpus;
 		for (unsigned i = 0; i < b->n; i++)
 			if (b->order[i]->node < 0) put_down(b, b->order[i]);
 	}
+	improve(b);
 	for (unsigned t = 0; t < j->s->n_threads; t++) {
 		if (b->of[t] < 0) continue;
 		int node = b->bundle[b->of[t]].node;
@@ -287,6 +371,7 @@ int joint_build(struct joint *j, const struct groups *groups)
 	if (!ret) {
 		for (unsigned c = 0; c < j->s->n_chunks; c++) bundle_chunk(&b, c);
 		take_off(&b);
+		assume_traffic(&b);
 		put_all(&b);
 	}
 	free_build(&b);

@@ -7,9 +7,9 @@
  * The search lowers that figure from two beginnings. From what is: threads are first relieved of nodes with more than their
  * part, or with a queue while a CPU is free; then in turns threads go to the best nodes for memory as it lies, by
  * moves, exchanges and rings, and each chunk goes where it and those it would slow down cost least; at last those that talk to each
- * other are drawn together. And, where what that comes to
- * is not nearly ideal, from nothing: threads with their own memory, and groups that share it, are put down
- * one after the other; then the same turns. The better of the two is the plan. */
+ * other are drawn together. And, where what that comes to is not nearly ideal, with their memory: threads with what they alone
+ * use, and groups that share it, each go where they are likely to cost least; then the same turns. The better of the two is the
+ * plan. docs/joint.md tells it at length, with an example. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ enum { ROUNDS = 4 };  /* turns of the search; it has come to rest after two or t
 
 /* A move must save this share of what the thing would cost were all that it uses local: below it, what is seen is noise. (Not of what
  * it costs now, or what lies well would be thought easier to move than what does not.) */
-#define CHUNK_GAIN_LEAST 0.15f
+#define CHUNK_GAIN_LEAST 0.05f
 #define THREAD_GAIN_LEAST 0.05f
 #define THREAD_AGAIN_LEAST 0.3f   /* one that was bound stays unless it is clear: what has been seen of it is a part only */
 /* A thread that waits for memory less than this (ns each second) is left to the system: where it runs
@@ -31,17 +31,24 @@ enum { ROUNDS = 4 };  /* turns of the search; it has come to rest after two or t
 #define THREAD_COST_LEAST 5e6f
 /* What is within this much of all memory local and no node overloaded is not searched for better. */
 #define NEARLY_IDEAL 1.02
+/* What is likely to be better may cost this much more for sure: less than any way to another node costs. */
+#define RISK 1.1
+/* and it must save this share of all likely cost: demand is known to about that from look to look. */
+#define LIKELY_GAIN_LEAST 0.03
+#define SAME 1e-5             /* costs that differ by less are the same: sums of floats */
 
 /* ---- the search --------------------------------------------------------------------------------------- */
 
-static int search(struct joint *j)
+/* `built`: threads have their new places, and go before memory does nowhere: first it comes after them. */
+static int search(struct joint *j, bool built)
 {
 	int moved = 1;
 	j->looked = false;
+	if (built) joint_memory(j);
 	for (unsigned round = 0; moved > 0 && round < ROUNDS; round++) {
 		moved = joint_threads(j);
 		if (moved < 0) return moved;
-		if ((moved || !round) && joint_memory(j)) moved = 1;
+		if ((moved || (!round && !built)) && joint_memory(j)) moved = 1;
 		else moved = 0;
 	}
 	if (joint_talks(j)) joint_memory(j);
@@ -64,6 +71,19 @@ static unsigned crowd_of(const struct estimate *e)
 	return count_crowd(&load);
 }
 
+/* Is the other placement better? Clearly less likely cost, if it surely costs no more than what is, and hardly more than the best; or
+ * as much, and less that is sure. */
+static bool is_better(const struct joint *other, const struct joint *j)
+{
+	unsigned crowd = crowd_of(&j->e), others = crowd_of(&other->e);
+	if (others != crowd) return others < crowd;
+	double sure = estimate_cost(&other->e);
+	if (sure > estimate_cost(j->before) * (1 + SAME) || sure > estimate_cost(&j->e) * RISK) return false;
+	double likely = joint_likely(other), now = joint_likely(j);
+	if (likely < now * (1 - LIKELY_GAIN_LEAST)) return true;
+	return likely <= now * (1 + SAME) && joint_total(other) < joint_total(j) * (1 - SAME);
+}
+
 /* Another beginning, and the search from there; it replaces j->e if it is better. */
 static int search_anew(struct joint *j, const struct groups *groups)
 {
@@ -71,10 +91,8 @@ static int search_anew(struct joint *j, const struct groups *groups)
 	int ret = estimate_copy(&other.e, j->before);
 	if (ret) return ret;
 	ret = joint_build(&other, groups);
-	if (!ret) ret = search(&other);
-	unsigned crowd = crowd_of(&j->e), others = crowd_of(&other.e);
-	bool better = !ret && (others < crowd || (others == crowd && joint_total(&other) < joint_total(j) * (1 - 1e-5)));
-	if (better) {
+	if (!ret) ret = search(&other, true);
+	if (!ret && is_better(&other, j)) {
 		struct estimate old = j->e;
 		j->e = other.e;
 		other.e = old;
@@ -83,17 +101,22 @@ static int search_anew(struct joint *j, const struct groups *groups)
 	return ret;
 }
 
+static bool is_nearly_ideal(const struct joint *j)
+{
+	return joint_total(j) <= NEARLY_IDEAL * j->ideal && estimate_likely_cost(&j->e) <= NEARLY_IDEAL * j->likely_ideal;
+}
+
 /* Where much has to be moved, another beginning may come to the same with less of it. Groups first where there are any: if they
  * all find their place, threads one by one find none that is better. */
 static int search_all(struct joint *j)
 {
 	struct groups groups;
-	int ret = search(j);
-	if (ret || !j->rules->threads || joint_total(j) <= NEARLY_IDEAL * j->ideal) return ret;
+	int ret = search(j, false);
+	if (ret || !j->rules->threads || is_nearly_ideal(j)) return ret;
 	ret = groups_find(&groups, j->s);
 	if (ret) return ret;
 	if (groups.n) ret = search_anew(j, &groups);
-	bool found = groups.n && estimate_cost(&j->e) <= NEARLY_IDEAL * j->ideal;
+	bool found = groups.n && is_nearly_ideal(j);
 	if (!ret && !found) ret = search_anew(j, NULL);
 	groups_free(&groups);
 	return ret;
@@ -121,6 +144,17 @@ static void find_ideal(struct joint *j, float *thread, float *chunk)
 	for (unsigned k = 0; k < s->n_talks; k++) j->ideal += (double)(1e9f * local * s->talk[k].rate);
 }
 
+/* No placement is likely to cost less than where each node is asked for as much of what it serves: the likely stretch is convex. */
+static void find_likely_ideal(struct joint *j)
+{
+	double demand = 0, service = 0;
+	for (unsigned n = 0; n < j->s->machine->n_nodes; n++) {
+		demand += j->e.demand[n];
+		if (j->s->machine->node[n].memory_bytes) service += (double)j->s->machine->node[n].lines_per_ns;
+	}
+	j->likely_ideal = service > 0 ? j->ideal * estimate_likely(demand / service) : 0;
+}
+
 static void find_prices(struct joint *j, float *thread_price, float *chunk_price)
 {
 	float move = j->s->thread_move_ns * j->per_s;
@@ -132,13 +166,63 @@ static void find_prices(struct joint *j, float *thread_price, float *chunk_price
 	for (unsigned c = 0; c < j->s->n_chunks; c++) chunk_price[c] *= CHUNK_GAIN_LEAST;
 }
 
+/* ---- processes that begin ------------------------------------------------------------------------------ */
+
+enum { PROCESSES = UINT16_MAX + 1, MANY = 2 };
+
+static bool is_several(const struct situation *s)
+{
+	for (unsigned t = 1; t < s->n_threads; t++)
+		if (s->thread[t].process != s->thread[0].process) return true;
+	return false;
+}
+
+/* Of each process 0, 1 or MANY threads; NULL: there is no memory. */
+static unsigned char *count_threads(const struct situation *s)
+{
+	unsigned char *count = calloc(PROCESSES, 1);
+	for (unsigned t = 0; count && t < s->n_threads; t++)
+		if (count[s->thread[t].process] < MANY) count[s->thread[t].process]++;
+	return count;
+}
+
+/* Where there is most room for one more; of equals where it is. */
+static unsigned emptiest(const struct joint *j, unsigned from)
+{
+	const struct machine *m = j->s->machine;
+	unsigned best = from;
+	for (unsigned n = 0; n < m->n_nodes; n++) {
+		unsigned mine = j->e.threads_on[best] + (best != from), other = j->e.threads_on[n] + (n != from);
+		if (m->node[n].n_cpus && other * m->node[best].n_cpus < mine * m->node[n].n_cpus) best = n;
+	}
+	return best;
+}
+
+/* A process that begins beside others has no memory yet: all that it and its children will touch comes to where it runs. It goes
+ * where there is most room, and is held there. (One that has threads has them where its runtime put them.) */
+static int place_beginners(struct joint *j, struct draft *d)
+{
+	if (!is_several(j->s)) return 0;
+	unsigned char *count = count_threads(j->s);
+	if (!count) return -ENOMEM;
+	for (unsigned t = 0; t < j->s->n_threads; t++) {
+		const struct situation_thread *th = &j->s->thread[t];
+		if (count[th->process] == MANY || !draft_is_new(d, t) || !joint_may_thread(j, t) || !j->s->machine->node[th->node].n_cpus) continue;
+		unsigned to = emptiest(j, (unsigned)th->node);
+		if ((int)to != th->node) estimate_move_thread(&j->e, t, to);
+		d->thread_why[t] = "begins, where there is most room";
+	}
+	free(count);
+	return 0;
+}
+
 /* ---- the plan ------------------------------------------------------------------------------------------ */
 
 static void explain_threads(struct draft *d)
 {
 	for (unsigned t = 0; t < d->s->n_threads; t++) {
 		bool stays = d->after.thread_node[t] == d->before.thread_node[t];
-		if (!draft_may_thread(d, t) || (stays && estimate_thread(&d->before, t) < THREAD_COST_LEAST)) continue;
+		if (!draft_may_thread(d, t) || d->thread_why[t] || (stays && estimate_thread(&d->before, t) < THREAD_COST_LEAST)) continue;
 		d->thread_why[t] = stays ? "hold beside its memory" : "to its memory, or to free CPUs";
 	}
 }
@@ -161,7 +245,9 @@ static int decide_draft(struct draft *d, float *thread_price, float *chunk_price
 	for (unsigned n = 0; n < d->s->machine->n_nodes; n++) j.cap[n] = load_part(&d->load, n);
 	memcpy(j.cores, d->load.cores, sizeof j.cores);
 	find_prices(&j, thread_price, chunk_price);
-	int ret = search_all(&j);
+	find_likely_ideal(&j);
+	int ret = place_beginners(&j, d);
+	if (!ret) ret = search_all(&j);
 	d->after = j.e;
 	if (ret) return ret;
 	explain_threads(d);

@@ -48,6 +48,7 @@ struct situation_chunk *situation_add_chunk(struct situation *s)
 	if (!chunk) return NULL;
 	chunk->first_use = s->n_uses;
 	chunk->last = -1;
+	chunk->stands = 1;
 	for (unsigned k = 0; k < SITUATION_WHERE; k++) chunk->where[k].node = -1;
 	return chunk;
 }

@@ -46,6 +46,7 @@ struct situation_chunk {
 		int16_t node;      /* -1: none */
 		float share;       /* of its pages, 0 to 1 */
 	} where[SITUATION_WHERE];
+	float stands;          /* the rates are this many times its own: it stands for others of its users' that are not known well yet */
 	int16_t last;          /* its situation_toucher at the look before; -1: not known */
 	uint32_t moved_ms_ago; /* UINT32_MAX: never */
 };

@@ -249,6 +249,7 @@ static int parse_chunk(struct parser *p)
 	int ret = parse_where(p, chunk);
 	if (!ret) ret = parse_uses(p, p->s->n_chunks - 1);
 	if (ret) return ret;
+	if (words_take(w, "stands") && words_real(w, 1, &chunk->stands)) return -EINVAL;
 	chunk->fixed = words_take(w, "fixed");
 	if (parse_moved(p, &chunk->moved_ms_ago)) return -EINVAL;
 	return parse_node_behind(p, "last", &chunk->last);

@@ -20,9 +20,10 @@
  *                                                     node that it was bound to first; process 0 if left out
  *   [talk NUMBER with NUMBER:RATE ..] ..              of threads above, by ascending number: what it hands to others
  *                                                     and they to it, cache lines per ns; their lines say the same
- *   chunk PAGE pages COUNT [on N:SHARE ..] [by NUMBER:RATE ..] [fixed] [moved MS] [last N]
+ *   chunk PAGE pages COUNT [on N:SHARE ..] [by NUMBER:RATE ..] [stands X] [fixed] [moved MS] [last N]
  *                                                     by ascending page; at most SITUATION_WHERE nodes; the
- *                                                     numbers are of threads above; RATE is accesses per ns;
+ *                                                     numbers are of threads above; RATE is accesses per ns,
+ *                                                     X times as many as were seen, for memory not known yet;
  *                                                     last: from beside which node it was used most at the
  *                                                     look before
  *

@@ -110,6 +110,7 @@ static void put_chunk(struct writer *w, const struct situation *s, const struct 
 		put(w, "%s%u", u ? " " : " by ", s->thread[use->thread].number);
 		put_real(w, ":", use->rate);
 	}
+	if (c->stands > 1) put_real(w, " stands ", c->stands);
 	put_fixed(w, c->fixed, c->moved_ms_ago);
 	if (c->last >= 0) put(w, " last %d", c->last);
 	put(w, "\n");

@@ -7,7 +7,7 @@ tests_operand_libsources_a_SOURCES = $(SOURCES_FILES) libnsched/sys/files.c libn
 tests_operand_libsources_a_CPPFLAGS = $(operand_cppflags)
 
 # tests/operand/fast and table link it with kernels.c, built by each compiler at each level.
-tests_operand_libchecker_a_SOURCES = $(SOURCES_FILES) libnsched/sys/room.c libnsched/sys/room.h tests/operand/kernels.h tests/operand/check.h \
+tests_operand_libchecker_a_SOURCES = $(SOURCES_FILES) libnsched/sys/files.c libnsched/sys/files.h libnsched/sys/room.c libnsched/sys/room.h tests/operand/kernels.h tests/operand/check.h \
   tests/operand/arrays.c tests/operand/check.c tests/operand/check_sample.c tests/operand/check_step.c
 tests_operand_libchecker_a_CPPFLAGS = $(operand_cppflags)
 

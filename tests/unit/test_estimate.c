@@ -81,6 +81,28 @@ START_TEST(overload)
 }
 END_TEST
 
+/* Streams for each CPU, and the mean over nodes that are full at 1/8, 1/4, 1/2, 1 and 2 of them. */
+START_TEST(likely)
+{
+	static const struct { double streams, stretch; } cases[] = {
+		{ 0, 1 }, { 0.125, 1 }, { 0.25, 1.2 }, { 0.375, 1.5 }, { 0.5, 1.8 }, { 1, 3.2 }, { 2, 6.2 }, { 4, 12.4 },
+	};
+	struct machine m;
+	struct situation s;
+	struct estimate e;
+	for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+		ck_assert_msg(fabs(estimate_likely(cases[i].streams / (double)MACHINE_STREAMS) - cases[i].stretch) < 1e-6, "case %u", i);
+	/* half a stream on each of two CPUs, all from node 1's memory */
+	made_small(&m, &s, 1.0f / 3 / 90);
+	ck_assert_int_eq(estimate_init(&e, &s), 0);
+	ck_assert(near(estimate_cost(&e), s.use[0].rate * (189 + 90 + 90) * 1e9));
+	ck_assert(near(estimate_likely_cost(&e), 1.8 * s.use[0].rate * (189 + 90 + 90) * 1e9));
+	estimate_free(&e);
+	situation_free(&s);
+	machine_free(&m);
+}
+END_TEST
+
 /* A thread whose place is not known costs nothing, and is charged as if local in a chunk's cost. */
 START_TEST(unknown_thread)
 {
@@ -198,6 +220,7 @@ static void add(TCase *tcase)
 {
 	tcase_add_test(tcase, by_hand);
 	tcase_add_test(tcase, overload);
+	tcase_add_test(tcase, likely);
 	tcase_add_test(tcase, unknown_thread);
 	tcase_add_test(tcase, empty);
 	tcase_add_loop_test(tcase, moves_equal_a_fresh_estimate, 0, 200);

@@ -88,6 +88,7 @@ START_TEST(absent_pages)
 {
 	struct scene *s = scene_made(2, 2, 4, 512);
 	fake_hands_pages(&s->hands, 1024, 1024, -ENOENT);
+	ck_assert_int_eq(nsched_config_set(&s->config, "bind", "none", NULL), 0);
 	ck_assert_int_eq(scene_begin(s, true), 0);
 	scene_feed(s);
 	scene_steps(s, 20);

@@ -20,7 +20,7 @@ static const char whole[] = MACHINE COSTS
 	"\n"
 	"talk 3 with 4:0.002\n"
 	"talk 4 with 3:0.002\n"
-	"chunk 0x1000 pages 512 on 0:0.75 1:0.25 by 3:0.001 4:1e-05 fixed moved 0\n"
+	"chunk 0x1000 pages 512 on 0:0.75 1:0.25 by 3:0.001 4:1e-05 stands 2.5 fixed moved 0\n"
 	"chunk 4608 pages 1\n";
 
 START_TEST(fields)
@@ -57,6 +57,7 @@ START_TEST(fields)
 	ck_assert(s.use[1].rate == 1e-5f);
 	ck_assert(s.chunk[0].fixed);
 	ck_assert_uint_eq(s.chunk[0].moved_ms_ago, 0);
+	ck_assert(s.chunk[0].stands > 2.4f && s.chunk[0].stands < 2.6f && s.chunk[1].stands <= 1);
 	ck_assert_uint_eq(s.chunk[1].page, 4608);
 	situation_free(&s);
 	machine_free(&m);
