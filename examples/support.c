@@ -17,6 +17,7 @@
 #define MARK "/run/numabox/mark" /* there only inside the emulated machine */
 
 static const double reached_percent = 95.0;
+static const double look_s = 0.25; /* from one look at the pages to the next, until that is reached; then one for each line */
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 
@@ -145,7 +146,7 @@ void progress_begin(struct progress *progress, const struct options *options, st
 {
 	double now = now_s();
 
-	*progress = (struct progress){ .options = options, .begin_s = now, .next_look_s = now + 1, .reached_s = -1 };
+	*progress = (struct progress){ .options = options, .begin_s = now, .next_look_s = now + look_s, .next_line_s = now + 1, .reached_s = -1 };
 	note(progress, pages);
 	progress->first_percent = progress->last_percent;
 }
@@ -177,11 +178,15 @@ bool progress_goes_on(struct progress *progress, bool *look)
 
 void progress_look(struct progress *progress, struct pages pages)
 {
+	double now = now_s();
+
 	note(progress, pages);
-	printf("%4.0f s: %ld passes, %.1f %% of the pages local\n", now_s() - progress->begin_s, progress->passes,
-	       progress->last_percent);
-	fflush(stdout);
-	progress->next_look_s = now_s() + 1;
+	if (now >= progress->next_line_s) {
+		printf("%4.0f s: %ld passes, %.1f %% of the pages local\n", now - progress->begin_s, progress->passes, progress->last_percent);
+		fflush(stdout);
+		progress->next_line_s = now + 1;
+	}
+	progress->next_look_s = progress->reached_s < 0 ? now + look_s : progress->next_line_s;
 }
 
 int progress_end(struct progress *progress, struct pages pages, bool result_is_right)

@@ -34,7 +34,7 @@ struct pages pages_of(const double *numbers, size_t first, size_t end);
 /* Progress: the first look at the pages, one every second with -v, and the last. */
 struct progress {
 	const struct options *options;
-	double begin_s, next_look_s, reached_s; /* reached: 95 % for the first time; < 0: not yet */
+	double begin_s, next_look_s, next_line_s, reached_s; /* reached: 95 % for the first time; < 0: not yet */
 	double first_percent, last_percent;     /* < 0: not known */
 	long passes;
 	bool marked;

@@ -32,7 +32,6 @@ static void *run(void *arg)
 {
 	struct loop *l = arg;
 	pid_t self = (pid_t)syscall(SYS_gettid);
-	pthread_setname_np(pthread_self(), "nsched");
 	while (!wait_or_stop(l, l->step(l->arg, self)))
 		;
 	return NULL;
@@ -57,6 +56,7 @@ int loop_start(struct loop *l, uint64_t (*step)(void *arg, pid_t self_tid), void
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int ret = pthread_create(&l->thread, &attr, run, l);
+	if (!ret) pthread_setname_np(l->thread, LOOP_THREAD_NAME);   /* from here: who looks for it after this finds it */
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	l->running = ret == 0;

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What its thread is called: so a second copy of nsched in the process finds the first. */
+#define LOOP_THREAD_NAME "nsched"
+
 struct loop {
 	pthread_t thread;
 	pthread_mutex_t lock;

@@ -15,6 +15,7 @@
 #include "sys/nodes.h"
 #include "sys/operand.h"
 #include "sys/publish.h"
+#include "sys/threads.h"
 #include "sys/topo.h"
 
 #ifndef PROCESS_ROOT
@@ -273,9 +274,19 @@ static uint64_t helper_step(void *arg, pid_t self_tid)
 	return ms;
 }
 
+/* The plugin of one installation beside the preload library of another: two copies of this library, which know nothing of each
+ * other and would both move everything. The one whose helper came first stays. */
+static void yield_to_other_copy(struct nsched *handle)
+{
+	if (handle->loop.running || handle->idle || !threads_first_named(LOOP_THREAD_NAME)) return;
+	stay_idle("another copy of nsched, in another folder, serves this process");
+	handle->config.report[0] = 0;   /* the other's is the one that says something */
+}
+
 int process_start(struct nsched *handle)
 {
 	pthread_mutex_lock(&open_lock);
+	yield_to_other_copy(handle);
 	int ret = handle->idle ? 0 : loop_start(&handle->loop, helper_step, NULL);
 	pthread_mutex_unlock(&open_lock);
 	return ret;

@@ -12,7 +12,7 @@
 enum {
 	WAIT_MOST_MS = 2000,      /* so that a change is seen within three seconds however dear steps are */
 	CALM_NS = 500000000,      /* nothing changed for so long... */
-	CALM_STEPS = 3,           /* ...and in so many steps that saw something: half as often; twice as long: a quarter... */
+	CALM_STEPS = 2,           /* ...and in so many steps that saw something: half as often; twice as long and one step more: a quarter... */
 	CALM_MOST = 3,            /* ...and an eighth at the least: 0.8 s, at the default */
 	FEW_PAGES = 64,           /* moves of less than one in so many of the pages that are used are tidying, no change */
 	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */
@@ -33,9 +33,9 @@ int64_t session_credit_ns(const struct session *s)
 
 unsigned session_calm(const struct session *s)
 {
-	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / CALM_NS, steps = s->pace.steps / CALM_STEPS;
+	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / CALM_NS;
 	unsigned calm = 0;
-	while (calm < CALM_MOST && quiet >> calm && steps >> calm) calm++;
+	while (calm < CALM_MOST && quiet >> calm && s->pace.steps >= CALM_STEPS + calm) calm++;
 	return calm;
 }
 

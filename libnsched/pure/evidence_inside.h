@@ -34,6 +34,7 @@ struct evidence {
 	double window_ns;
 	uint64_t since_halved_ns, dropped, halvings;
 	uint32_t learn[LEARN_MOST];    /* accesses, packed so that they sort by block and page */
+	uint32_t learn_room[LEARN_MOST];  /* while they are sorted */
 	uint32_t next_block;           /* in order[], where evidence_learn looks for unclear ones first */
 	struct seen block_seen[LEARN_MOST];
 };

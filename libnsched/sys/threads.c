@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Fields of proc(5)'s stat, counted behind the name, which may hold anything: state is 3. */
-enum { FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_CPU = 39, FIELD_AFTER_NAME = 3, STAT_BYTES = 1024 };
+enum { FIELD_UTIME = 14, FIELD_STIME = 15, FIELD_CPU = 39, FIELD_AFTER_NAME = 3, STAT_BYTES = 1024, COMM_BYTES = 64 };
 
 int threads_scan(threads_found *found, void *arg)
 {
@@ -25,6 +25,33 @@ int threads_scan(threads_found *found, void *arg)
 	}
 	closedir(dir);
 	return n;
+}
+
+struct named {
+	const char *name;
+	pid_t first;
+};
+
+static void look_at_name(void *arg, pid_t tid)
+{
+	struct named *named = arg;
+	char path[64], text[COMM_BYTES];
+	snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) return;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0) return;
+	text[n] = 0;
+	text[strcspn(text, "\n")] = 0;
+	if (strcmp(text, named->name) == 0 && (!named->first || tid < named->first)) named->first = tid;
+}
+
+pid_t threads_first_named(const char *name)
+{
+	struct named named = { name, 0 };
+	threads_scan(look_at_name, &named);
+	return named.first;
 }
 
 int threads_parse_stat(const char *text, struct thread_times *times)

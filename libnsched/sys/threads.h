@@ -10,6 +10,9 @@ typedef void threads_found(void *arg, pid_t tid);
 /* Calls `found` for every thread of /proc/self/task. Their number, or -errno. */
 int threads_scan(threads_found *found, void *arg);
 
+/* The lowest number among the threads that are called so: as a rule the oldest of them. 0: none. */
+pid_t threads_first_named(const char *name);
+
 struct thread_times {
 	unsigned cpu_os;   /* where it runs, or ran last */
 	uint64_t ticks;    /* user and system time, in clock ticks */

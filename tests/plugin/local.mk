@@ -69,10 +69,10 @@ EXTRA_tests_plugin_test_chain_DEPENDENCIES = $(plugin_modules)
 endif
 
 # Under LLVM's runtime. Sanitized objects cannot be loaded into programs that are not.
-EXTRA_DIST += tests/plugin/omp_run.sh tests/plugin/omp_cases.c tests/plugin/race.c tests/plugin/omp_told.sh tests/plugin/omp_told.c
+EXTRA_DIST += tests/plugin/omp_run.sh tests/plugin/omp_copies.sh tests/plugin/omp_cases.c tests/plugin/race.c tests/plugin/omp_told.sh tests/plugin/omp_told.c
 if HAVE_LIBOMP
 if !SANITIZED
-TESTS += tests/plugin/omp_run.sh tests/plugin/omp_told.sh
+TESTS += tests/plugin/omp_run.sh tests/plugin/omp_told.sh tests/plugin/omp_copies.sh
 check_SCRIPTS += tests/plugin/omp_told tests/plugin/omp_cases tests/plugin/omp_cases-gcc tests/plugin/race
 endif
 endif

@@ -35,6 +35,7 @@ unit_tests = \
 	tests/unit/test_segments \
 	tests/unit/test_session \
 	tests/unit/test_session_pages \
+	tests/unit/test_runtime_code \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
 	tests/unit/test_neighbours \
@@ -104,6 +105,8 @@ tests_unit_test_registry_CFLAGS = $(unit_cflags)
 tests_unit_test_registry_LDADD = $(unit_libs)
 tests_unit_test_segments_CFLAGS = $(unit_cflags)
 tests_unit_test_segments_LDADD = $(unit_libs)
+tests_unit_test_runtime_code_CFLAGS = $(unit_cflags)
+tests_unit_test_runtime_code_LDADD = $(unit_libs)
 tests_unit_test_session_pages_CFLAGS = $(unit_cflags)
 tests_unit_test_session_pages_LDADD = $(unit_libs)
 tests_unit_test_session_CFLAGS = $(unit_cflags)

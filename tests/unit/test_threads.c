@@ -82,6 +82,10 @@ START_TEST(real)
 	ck_assert_int_eq(threads_times(child_tid, &times), 0);
 	ck_assert_uint_lt(times.cpu_os, MACHINE_CPUS);
 	ck_assert_int_eq(threads_times((pid_t)syscall(SYS_gettid), &own), 0);
+	ck_assert_int_eq(threads_first_named("(a) b) 1 2 3"), child_tid);
+	pthread_setname_np(pthread_self(), "(a) b) 1 2 3");
+	ck_assert_int_eq(threads_first_named("(a) b) 1 2 3"), child_tid < getpid() ? child_tid : getpid());
+	ck_assert_int_eq(threads_first_named("(a) b) 1 2"), 0);
 	pthread_barrier_wait(&barrier);
 	pthread_join(thread, NULL);
 	int ret = 0;

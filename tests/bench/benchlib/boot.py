@@ -67,7 +67,7 @@ class Places:
     def names(self):
         """What stands in braces in the tables."""
         return {"programs": os.path.join(self.stage, "programs"), "nsched": os.path.join(self.stage, "tools/nsched"),
-                "source": self.source}
+                "libraries": os.path.join(self.stage, ".libs"), "source": self.source}
 
 
 def hash_of_files(paths):
@@ -96,7 +96,8 @@ class Keys:
         mine = {os.path.basename(w) for w in words if w.startswith("{programs}/")}
         programs = [self.places.built(os.path.relpath(p, self.places.build)) for p in self.places.programs()
                     if os.path.basename(p) in mine]
-        measures = [self.places.built("tests/bench/programs/watch"), os.path.join(self.places.source, "tests/bench/in-machine")]
+        measures = [self.places.built("tests/bench/programs/watch")] + [
+            os.path.join(self.places.source, "tests", f) for f in ("bench/in-machine", "numabox/numabox", "numabox/numamodel.c")]
         parts = [{k: row[k] for k in ROW_IN_KEY if k in row}, {k: column[k] for k in COLUMN_IN_KEY if k in column},
                  self.hash(programs), self.hash(m for m in measures if os.path.exists(m))]
         if column.get("nsched"):
