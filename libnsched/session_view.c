@@ -10,9 +10,10 @@ enum { TICKS_LEAST = 20, NO_INDEX = 0xffff };
 
 enum { LONGEST_REST = 6 };   /* times that a rest is doubled: a minute, at the default */
 
-/* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. Where there are more threads than CPUs,
- * less than this of its part of one. */
+/* A thread that runs less than this is asleep: it takes no CPU from the others and is left alone. Where there are many more threads
+ * than CPUs, one that never sleeps gets less than that: less than a third of its part of a CPU counts there. */
 #define LOAD_LEAST 0.15f
+#define PART_LEAST (1 / 3.0f)
 /* One that is bound keeps its place until it runs less than this: where there is room for a moment, others would be spread into it. */
 #define LOAD_KEPT 0.05f
 
@@ -33,7 +34,8 @@ static float least_load(const struct session *s)
 {
 	unsigned live = 0;
 	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
-	return live <= s->own.n_cpus ? LOAD_LEAST : LOAD_LEAST * (float)s->own.n_cpus / (float)live;
+	float part = live ? PART_LEAST * (float)s->own.n_cpus / (float)live : 1;
+	return part < LOAD_LEAST ? part : LOAD_LEAST;
 }
 
 static int view_threads(struct session *s, uint16_t *index)

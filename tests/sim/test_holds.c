@@ -1,5 +1,6 @@
 /* What holds for every policy in whole runs, on machines and workloads made at random: nobody is bound outside the mask that he was
- * given, and who has a mask of his own keeps it; a load that stays as it is is left alone in the end, and no CPU has two threads while
+ * given, and who has a mask of his own keeps it; a load that stays as it is and in which threads use what is their own
+ * is left alone in the end, and no CPU has two threads while
  * another has none. HOLDS_SEEDS=N tries more of them than `make check` does. */
 #include <check.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct world {
 	struct workload w;
 	struct cpu_mask allowed;
 	char machine[64], text[TEXT];
+	bool clear;        /* most of what a thread uses is its own: not steered by chance among what all share */
 };
 
 static unsigned between(struct dice *d, unsigned least, unsigned most)
@@ -38,11 +40,13 @@ static void make_workload(struct world *w, unsigned threads)
 	unsigned processes = 1 + (threads > 3 ? dice_below(&w->dice, 3) : 0), each = threads / processes ? threads / processes : 1;
 	bool together = dice_below(&w->dice, 2);
 	static const char *const uses[] = { "own", "all slice", "all", "own weight 4 and all", "all slice weight 8 and all before" };
+	unsigned use = dice_below(&w->dice, sizeof uses / sizeof *uses);
+	w->clear = use < 2;
 	snprintf(w->text, TEXT,
 	         "workload 1\nabout made\nlimit %us\nprocess p count %u\nmemory all %uMiB\nthread main\n%sstart worker\nwait\n"
 	         "thread worker count %u\nmemory own %uMiB each\nrepeat 1000000\nrun 20ms vary 0.05 stall 0.%u rate 0.%uGB/s on %s\n%send\n",
 	         RUN_S, processes, between(&w->dice, 1, 16), dice_below(&w->dice, 2) ? "touch all\n" : "", each, between(&w->dice, 1, 4),
-	         between(&w->dice, 1, 9), between(&w->dice, 1, 9), uses[dice_below(&w->dice, sizeof uses / sizeof *uses)],
+	         between(&w->dice, 1, 9), between(&w->dice, 1, 9), uses[use],
 	         together ? "barrier spin\n" : "");
 	sim_made_workload(&w->w, w->text);
 }
@@ -184,7 +188,7 @@ static void hold(const struct world *w, const struct policy_ops *policy, int see
 	ck_assert(!l->j.failed && !l->e->stuck);
 	bool waits = strcmp(policy->name, "stay") && lacks(l);
 	unsigned long long late = l->j.session.totals.thread_moves - l->moves_at_rest;
-	ck_assert_msg(!late, "%s, seed %d, %s: %llu threads moved after %d s of a steady load\n%s", policy->name, seed, w->machine, late, REST_S, w->text);
+	ck_assert_msg(!late || !w->clear, "%s, seed %d, %s: %llu threads moved after %d s of a steady load\n%s", policy->name, seed, w->machine, late, REST_S, w->text);
 	ck_assert_msg(!waits, "%s, seed %d, %s: two threads have one CPU while another is free\n%s", policy->name, seed, w->machine, w->text);
 	join_end(&l->j);
 	engine_free(l->e);
