@@ -34,8 +34,11 @@ enum {
 /* Never freed: late callbacks hold pointers into its registry. */
 static struct nsched one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
-static bool forks_watched, fork_has_step_lock;
-static pid_t forking;   /* forks follow one another: the C library holds a lock over them */
+static bool forks_watched;
+
+/* Of each thread: since glibc 2.36 two threads may be forking at a time. */
+static _Thread_local bool fork_has_step_lock;
+static _Thread_local pid_t forking;
 
 int process_worthwhile(nsched_error_t *why)
 {

@@ -45,20 +45,13 @@ check-harmless: all $(check_PROGRAMS) tests/stubs/two_nodes.la tests/harmless/fa
 	$(srcdir)/tests/harmless/fail_each
 .PHONY: check-harmless
 
-# What it takes does not grow: SOAK_SECONDS of real time, and hours of a simulated clock.
+# What it takes does not grow in SOAK_SECONDS of real time.
 SOAK_SECONDS = 60
 EXTRA_PROGRAMS += tests/harmless/soak
 tests_harmless_soak_SOURCES = tests/harmless/soak.c tests/stubs/two_nodes.c
 tests_harmless_soak_CFLAGS = $(AM_CFLAGS)
 tests_harmless_soak_LDADD = libnsched_core.la -ldl -lpthread
-if HAVE_CHECK
-EXTRA_PROGRAMS += tests/harmless/soak_clock
-tests_harmless_soak_clock_SOURCES = tests/harmless/soak_clock.c
-tests_harmless_soak_clock_LDADD = $(unit_libs)
-harmless_clock = tests/harmless/soak_clock
-endif
-soak: tests/harmless/soak $(harmless_clock)
+soak: tests/harmless/soak
 	tests/harmless/soak $(SOAK_SECONDS)
-	test -z "$(harmless_clock)" || tests/harmless/soak_clock 8
 .PHONY: soak
 MOSTLYCLEANFILES += $(EXTRA_PROGRAMS)
