@@ -101,7 +101,8 @@ static void fork_child(void)
 {
 	int saved = errno;
 	pthread_mutex_init(&open_lock, NULL);
-	pthread_mutex_init(&one.step_lock, NULL);
+	if (fork_has_step_lock) pthread_mutex_unlock(&one.step_lock);   /* ours: this is the thread that took it */
+	else pthread_mutex_init(&one.step_lock, NULL);                  /* a step's, which goes on in the parent */
 	give_back_cpus();
 	exchange_forked(&one.exchange);
 	if (one.opens) {
