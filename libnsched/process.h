@@ -22,8 +22,8 @@ struct nsched {
 	struct recorder recorder;
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */
-	bool prepared;                /* the session exists */
-	bool stopped;                 /* and does nothing any more: what is left is its report */
+	_Atomic bool prepared;        /* the session exists; any thread may ask */
+	_Atomic bool stopped;         /* and does nothing any more: what is left is its report */
 	nsched_error_t idle_reason;
 	char no_look[120];            /* why no helper looks; empty: one does, or none was asked for */
 	uint64_t open_ns;

@@ -68,8 +68,10 @@ static void closed(void)
 	memset(&now, 0, sizeof now);
 }
 
+/* Not under the thread sanitizer: it does not promise anything to the child of one of several threads, and such a child hung once. */
 static void forked(void)
 {
+#ifndef __SANITIZE_THREAD__
 	int status;
 	pid_t child = fork();
 	if (!child) {
@@ -79,6 +81,7 @@ static void forked(void)
 		_exit(0);
 	}
 	hold(child < 0 || (waitpid(child, &status, 0) == child && status == 0));
+#endif
 }
 
 static void told(uint8_t choice)
