@@ -19,7 +19,7 @@ enum launch_role launch_role(void)
 	return strtol(pid, NULL, 10) == getpid() ? LAUNCH_FIRST : LAUNCH_CHILD;
 }
 
-static const char *own_variable(const void *unused, const char *name)
+const char *launch_variable(const void *unused, const char *name)
 {
 	(void)unused;
 	return getenv(name);
@@ -27,7 +27,7 @@ static const char *own_variable(const void *unused, const char *name)
 
 bool launch_is_rank(void)
 {
-	return launchers_of_rank(own_variable, NULL) != NULL;
+	return launchers_of_rank(launch_variable, NULL) != NULL;
 }
 
 const char *launch_cpus(void)

@@ -18,6 +18,9 @@ enum launch_role launch_role(void);
 /* Is this a rank of an MPI job, as far as its environment says? */
 bool launch_is_rank(void);
 
+/* getenv, as pure/launchers.h wants it: an environment that needs no telling which. */
+const char *launch_variable(const void *unused, const char *name);
+
 /* The CPUs that the process was given ("0-3,8"), before a runtime narrowed its mask: libgomp's
  * constructor binds the initial thread to one place if OMP_PROC_BIND is set. NULL if not known. */
 const char *launch_cpus(void);

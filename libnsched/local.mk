@@ -73,7 +73,7 @@ core_sys = \
 
 core_root = \
 	libnsched/nsched.c \
-	libnsched/process.c libnsched/process.h \
+	libnsched/process.c libnsched/process_children.c libnsched/process.h \
 	libnsched/probe.c libnsched/probe.h \
 	libnsched/loop.c libnsched/loop.h \
 	libnsched/log.c libnsched/log.h \

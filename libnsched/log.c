@@ -14,11 +14,8 @@ enum { LINE_BYTES = 512 };
 /* The helper's table of open files is its own: there the program's standard error is reached by name. */
 static void put(const char *line, size_t bytes)
 {
-	struct quiet quiet;
 	int saved = errno, fd = files_are_own() ? open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : STDERR_FILENO;
-	quiet_begin(&quiet);
-	if (fd >= 0 && write(fd, line, bytes) < 0) { }   /* nobody reads it: nothing to be done */
-	quiet_end(&quiet);
+	if (fd >= 0) quiet_line(fd, line, bytes);
 	if (fd > STDERR_FILENO) close(fd);
 	errno = saved;
 }

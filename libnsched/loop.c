@@ -1,15 +1,15 @@
 #include "loop.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "sys/threads.h"
 
 enum { ALONE_MS = 1000 };  /* how often it looks at the least whether it is the last thread */
 enum { STACK_BYTES = 1024 * 1024 };  /* a step's arrays take 100 KiB, the unwinder and Capstone the like; pages not used cost nothing */
@@ -32,27 +32,13 @@ static bool wait_or_stop(struct loop *l, uint64_t ms)
 	return stop;
 }
 
-/* The state of the process's first thread, by /proc: a letter, 0 where it can't be read. */
-static char first_thread_state(void)
-{
-	char path[64], stat[512];
-	snprintf(path, sizeof path, "/proc/self/task/%ld/stat", (long)getpid());
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, stat, sizeof stat - 1);
-	if (fd >= 0) close(fd);
-	if (got <= 0) return 0;
-	stat[got] = 0;
-	const char *name_end = strrchr(stat, ')');
-	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
-}
-
 /* Has every thread but this one ended (main by pthread_exit)? The process would end then, if this one did not live. The
  * number of threads is in the links of a folder: a microsecond. */
 static bool is_alone(void)
 {
 	enum { FOLDER_LINKS = 2, FIRST_AND_HELPER = 2 };
 	struct stat folder;
-	return !stat("/proc/self/task", &folder) && folder.st_nlink <= FOLDER_LINKS + FIRST_AND_HELPER && first_thread_state() == 'Z';
+	return !stat("/proc/self/task", &folder) && folder.st_nlink <= FOLDER_LINKS + FIRST_AND_HELPER && threads_state(getpid()) == 'Z';
 }
 
 static bool wait_or_end(struct loop *l, uint64_t ms)

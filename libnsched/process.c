@@ -1,13 +1,11 @@
 #include "process.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,18 +25,9 @@
 #define PROCESS_ROOT "" /* the bench's copy of this library looks at a machine made of files */
 #endif
 
-enum {
-	FORK_WAIT_NS = 100000, FORK_TRIES = 20, /* a fork waits at the most 2 ms for a step to end */
-};
-
 /* Never freed: late callbacks hold pointers into its registry. */
-static struct nsched one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;  /* protects opens, pid and what is made and freed with them */
-static bool forks_watched;
-
-/* Of each thread: since glibc 2.36 two threads may be forking at a time. */
-static _Thread_local bool fork_has_step_lock;
-static _Thread_local pid_t forking;
+struct nsched process_one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
+pthread_mutex_t process_open_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int process_worthwhile(nsched_error_t *why)
 {
@@ -51,73 +40,10 @@ int process_worthwhile(nsched_error_t *why)
 /* Under the lock: nobody opens a session, which needs the sources, meanwhile. */
 int process_probe(nsched_source_t *source, size_t size, unsigned most)
 {
-	pthread_mutex_lock(&open_lock);
-	int ret = one.opens && one.pid == getpid() ? -EBUSY : probe_sources(source, size, most);
-	pthread_mutex_unlock(&open_lock);
+	pthread_mutex_lock(&process_open_lock);
+	int ret = process_one.opens && process_one.pid == getpid() ? -EBUSY : probe_sources(source, size, most);
+	pthread_mutex_unlock(&process_open_lock);
 	return ret;
-}
-
-/* ---- fork ---------------------------------------------------------------------------------------------- */
-
-/* With the step lock the session is whole in the child and can be taken down; without it (a step that
- * takes long) the child leaves it as it is, and loses memory, but nothing else. */
-static void fork_prepare(void)
-{
-	struct timespec wait = { 0, FORK_WAIT_NS };
-	int saved = errno;
-	fork_has_step_lock = false;
-	forking = (pid_t)syscall(SYS_gettid);
-	for (int i = 0; one.opens && !fork_has_step_lock && i < FORK_TRIES; i++) {
-		fork_has_step_lock = pthread_mutex_trylock(&one.step_lock) == 0;
-		if (!fork_has_step_lock) nanosleep(&wait, NULL);
-	}
-	errno = saved;
-}
-
-/* The child begins with the CPUs that the process was given, and so does every program that it becomes: nsched bound its parent. */
-static void give_back_cpus(void)
-{
-	if (one.opens && one.prepared && !one.stopped) binding_hold(&one.session.binding, registry_find_unlocked(&one.registry, forking), true);
-}
-
-void process_exec_begin(void)
-{
-	if (!one.opens || !one.prepared || one.stopped) return;
-	binding_hold(&one.session.binding, registry_find_unlocked(&one.registry, (pid_t)syscall(SYS_gettid)), true);
-}
-
-void process_exec_end(void)
-{
-	struct nsched_thread *self = one.opens ? registry_find_unlocked(&one.registry, (pid_t)syscall(SYS_gettid)) : NULL;
-	if (self) atomic_store(&self->held, false);
-}
-
-static void fork_parent(void)
-{
-	if (fork_has_step_lock) pthread_mutex_unlock(&one.step_lock);
-}
-
-static void fork_child(void)
-{
-	int saved = errno;
-	pthread_mutex_init(&open_lock, NULL);
-	if (fork_has_step_lock) pthread_mutex_unlock(&one.step_lock);   /* ours: this is the thread that took it */
-	else pthread_mutex_init(&one.step_lock, NULL);                  /* a step's, which goes on in the parent */
-	give_back_cpus();
-	exchange_forked(&one.exchange);
-	if (one.opens) {
-		if (one.prepared && fork_has_step_lock) {
-			session_forked(&one.session);
-			recorder_forked(&one.recorder);
-		}
-		registry_forget_all(&one.registry);
-		neighbours_forked(&one.neighbours);
-		files_together();
-		one.prepared = false;
-		one.opens = 0;
-		one.loop.running = false;
-	}
-	errno = saved;
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------ */
@@ -139,44 +65,33 @@ static bool takes(const struct nsched_config *config, int sampler)
 	return config->sample_hz && (config->sampler == SAMPLER_AUTO || config->sampler == sampler);
 }
 
-/* The preloaded library sees when this process starts other programs: it is told whom to tell. */
-static void watch_execs(void)
-{
-	void *found = dlsym(RTLD_DEFAULT, "nsched_preload_exec");
-	void (*watch)(void (*begin)(void), void (*end)(void));
-	if (!found) return;
-	memcpy(&watch, &found, sizeof watch);
-	watch(process_exec_begin, process_exec_end);
-}
-
 static void make(const struct nsched_config *config)
 {
 	static bool registry_made;
-	config_copy(&one.config, config);
-	if (!registry_made) registry_init(&one.registry);
+	config_copy(&process_one.config, config);
+	if (!registry_made) registry_init(&process_one.registry);
 	registry_made = true;
-	ranges_init(&one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
-	pthread_mutex_init(&one.step_lock, NULL);
-	one.prepared = one.stopped = false;
-	one.threads_most = 0;
-	one.no_look[0] = 0;
-	one.pid = getpid();
-	one.open_ns = clock_linux.now_ns(NULL);
+	ranges_init(&process_one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
+	pthread_mutex_init(&process_one.step_lock, NULL);
+	process_one.prepared = process_one.stopped = false;
+	process_one.threads_most = 0;
+	process_one.no_look[0] = 0;
+	process_one.pid = getpid();
+	process_one.open_ns = clock_linux.now_ns(NULL);
 	clock_ticks_start();
-	one.idle = !process_worthwhile(&one.idle_reason);
-	if (!one.idle) {
+	process_one.idle = !process_worthwhile(&process_one.idle_reason);
+	if (!process_one.idle) {
 		topo_prepare();
 		if (!launch_is_rank() && (takes(config, SAMPLER_PERF) || takes(config, SAMPLER_TIMER))) operand_prepare();
-		find_allowed(&one.allowed);
+		find_allowed(&process_one.allowed);
 		if (config->publish) (void)publish_start();
 	}
-	watch_execs();
-	if (!forks_watched) forks_watched = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
+	process_watch_children();
 }
 
 static int open_locked(const struct nsched_config *config)
 {
-	if (one.opens && one.pid == getpid()) return 0;
+	if (process_one.opens && process_one.pid == getpid()) return 0;
 	if (config) {
 		make(config);
 		return 0;
@@ -193,13 +108,13 @@ static int open_locked(const struct nsched_config *config)
 
 int process_open(const struct nsched_config *config, struct nsched **handle)
 {
-	pthread_mutex_lock(&open_lock);
+	pthread_mutex_lock(&process_open_lock);
 	int ret = open_locked(config);
 	if (!ret) {
-		one.opens++;
-		*handle = &one;
+		process_one.opens++;
+		*handle = &process_one;
 	}
-	pthread_mutex_unlock(&open_lock);
+	pthread_mutex_unlock(&process_open_lock);
 	return ret;
 }
 
@@ -207,8 +122,8 @@ int process_open(const struct nsched_config *config, struct nsched **handle)
 
 static void stay_idle(const char *reason)
 {
-	one.idle = true;
-	snprintf(one.idle_reason.text, sizeof one.idle_reason.text, "%s", reason);
+	process_one.idle = true;
+	snprintf(process_one.idle_reason.text, sizeof process_one.idle_reason.text, "%s", reason);
 }
 
 #ifdef NSCHED_WITH_PAPI
@@ -230,55 +145,55 @@ static void choose_sources(const struct nsched_config *config, const struct sour
 static void start_record(struct session_setup *setup)
 {
 	char file[CONFIG_TEXT_BYTES];
-	if (!one.config.record[0]) return;
-	int ret = launch_report_file(one.config.record, file, sizeof file);
-	if (ret < 0) snprintf(one.recorder.why, sizeof one.recorder.why, "its name is too long");
-	else ret = recorder_open(&one.recorder, file, &one.config);
-	if (ret < 0) log_line("no record is made in %s: %s", one.config.record, one.recorder.why);
-	else recorder_join(&one.recorder, setup);
+	if (!process_one.config.record[0]) return;
+	int ret = launch_report_file(process_one.config.record, file, sizeof file);
+	if (ret < 0) snprintf(process_one.recorder.why, sizeof process_one.recorder.why, "its name is too long");
+	else ret = recorder_open(&process_one.recorder, file, &process_one.config);
+	if (ret < 0) log_line("no record is made in %s: %s", process_one.config.record, process_one.recorder.why);
+	else recorder_join(&process_one.recorder, setup);
 }
 
 static void prepare(pid_t self_tid)
 {
 	const struct source_ops *sources[SESSION_SOURCES + 1];
-	struct session_setup setup = { .config = &one.config, .allowed = one.allowed, .clock = &clock_linux, .sources = sources,
-	                               .hands = one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &one.registry,
-	                               .ranges = &one.ranges, .counters = process_counters, .eyes = &eyes_linux };
-	if (!one.config.dry_run) {
-		neighbours_join(&one.neighbours, &one.allowed);
-		setup.neighbours = &one.neighbours;
+	struct session_setup setup = { .config = &process_one.config, .allowed = process_one.allowed, .clock = &clock_linux, .sources = sources,
+	                               .hands = process_one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &process_one.registry,
+	                               .ranges = &process_one.ranges, .counters = process_counters, .eyes = &eyes_linux };
+	if (!process_one.config.dry_run) {
+		neighbours_join(&process_one.neighbours, &process_one.allowed);
+		setup.neighbours = &process_one.neighbours;
 	}
-	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &one.allowed);
+	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &process_one.allowed);
 	if (ret) {
-		neighbours_free(&one.neighbours);
+		neighbours_free(&process_one.neighbours);
 		stay_idle("hwloc could not read this machine's topology");
 		return;
 	}
 	if (!machine_worthwhile(&setup.machine)) {
 		machine_free(&setup.machine);
-		neighbours_free(&one.neighbours);
+		neighbours_free(&process_one.neighbours);
 		stay_idle("one NUMA node is left of what this process may use: there is nothing to choose");
 		return;
 	}
-	choose_sources(&one.config, sources);
+	choose_sources(&process_one.config, sources);
 	start_record(&setup);
-	ret = session_init(&one.session, &setup);
+	ret = session_init(&process_one.session, &setup);
 	if (ret) stay_idle(ret == -ENOMEM ? "there was no memory to start" : "the session could not be started");
-	one.session.self_tid = self_tid;
-	one.prepared = !ret;
-	if (ret) recorder_close(&one.recorder);
-	if (ret) neighbours_free(&one.neighbours);
-	else neighbours_take_part(&one.neighbours);
+	process_one.session.self_tid = self_tid;
+	process_one.prepared = !ret;
+	if (ret) recorder_close(&process_one.recorder);
+	if (ret) neighbours_free(&process_one.neighbours);
+	else neighbours_take_part(&process_one.neighbours);
 }
 
 /* What this rank has sent, for the plan of all: those whose messages are counted, only. */
 static void look_at_row(void)
 {
-	if (!one.row && exchange_counted(&one.exchange)) one.row = malloc(sizeof *one.row);
-	if (!one.row) return;
-	exchange_row(&one.exchange, one.row);
-	one.row->time_ns = clock_linux.now_ns(NULL);
-	neighbours_tell_row(&one.neighbours, one.row);
+	if (!process_one.row && exchange_counted(&process_one.exchange)) process_one.row = malloc(sizeof *process_one.row);
+	if (!process_one.row) return;
+	exchange_row(&process_one.exchange, process_one.row);
+	process_one.row->time_ns = clock_linux.now_ns(NULL);
+	neighbours_tell_row(&process_one.neighbours, process_one.row);
 }
 
 static void publish(const struct session *s)
@@ -298,24 +213,24 @@ static void publish(const struct session *s)
 
 static int step_locked(pid_t self_tid)
 {
-	if (!one.idle && !one.prepared && !one.stopped) prepare(self_tid);
-	if (one.idle || one.stopped) return 0;
+	if (!process_one.idle && !process_one.prepared && !process_one.stopped) prepare(self_tid);
+	if (process_one.idle || process_one.stopped) return 0;
 	look_at_row();
-	sharing_meet(&one.sharing, &one.session, &one.neighbours, &one.exchange);
-	int ret = session_step(&one.session);
-	sharing_step(&one.sharing, &one.session, &one.neighbours);
-	publish(&one.session);
-	if (one.session.situation.n_threads > one.threads_most) one.threads_most = one.session.situation.n_threads;
+	sharing_meet(&process_one.sharing, &process_one.session, &process_one.neighbours, &process_one.exchange);
+	int ret = session_step(&process_one.session);
+	sharing_step(&process_one.sharing, &process_one.session, &process_one.neighbours);
+	publish(&process_one.session);
+	if (process_one.session.situation.n_threads > process_one.threads_most) process_one.threads_most = process_one.session.situation.n_threads;
 	return ret;
 }
 
 static uint64_t helper_step(void *arg, pid_t self_tid)
 {
 	(void)arg;
-	pthread_mutex_lock(&one.step_lock);
+	pthread_mutex_lock(&process_one.step_lock);
 	step_locked(self_tid);
-	uint64_t ms = one.prepared ? sharing_wait_ms(&one.sharing, &one.session, session_wait_ms(&one.session)) : LOOP_END;   /* there turned out to be nothing to do */
-	pthread_mutex_unlock(&one.step_lock);
+	uint64_t ms = process_one.prepared ? sharing_wait_ms(&process_one.sharing, &process_one.session, session_wait_ms(&process_one.session)) : LOOP_END;   /* there turned out to be nothing to do */
+	pthread_mutex_unlock(&process_one.step_lock);
 	return ms;
 }
 
@@ -323,29 +238,29 @@ static uint64_t helper_step(void *arg, pid_t self_tid)
 static void helper_begin(void *arg)
 {
 	(void)arg;
-	pthread_mutex_lock(&one.step_lock);
-	if (!one.prepared) files_apart();
-	pthread_mutex_unlock(&one.step_lock);
+	pthread_mutex_lock(&process_one.step_lock);
+	if (!process_one.prepared) files_apart();
+	pthread_mutex_unlock(&process_one.step_lock);
 }
 
 /* From here on only the report is missing. In the thread that has the files; twice does nothing. */
 static void stop_session(void)
 {
-	if (one.prepared && !one.stopped) {
-		session_stop(&one.session);
-		recorder_close(&one.recorder);
+	if (process_one.prepared && !process_one.stopped) {
+		session_stop(&process_one.session);
+		recorder_close(&process_one.recorder);
 	}
-	neighbours_leave(&one.neighbours);
-	one.stopped = true;
+	neighbours_leave(&process_one.neighbours);
+	process_one.stopped = true;
 }
 
 static void helper_end(void *arg)
 {
 	(void)arg;
-	pthread_mutex_lock(&one.step_lock);
+	pthread_mutex_lock(&process_one.step_lock);
 	stop_session();
 	if (files_are_own()) files_together();
-	pthread_mutex_unlock(&one.step_lock);
+	pthread_mutex_unlock(&process_one.step_lock);
 }
 
 static const struct loop_ops helper = { helper_begin, helper_step, helper_end };
@@ -361,11 +276,11 @@ static void yield_to_other_copy(struct nsched *handle)
 
 int process_start(struct nsched *handle)
 {
-	pthread_mutex_lock(&open_lock);
+	pthread_mutex_lock(&process_open_lock);
 	yield_to_other_copy(handle);
 	int ret = handle->idle ? 0 : loop_start(&handle->loop, &helper, NULL);
 	if (ret) snprintf(handle->no_look, sizeof handle->no_look, "the helper thread could not be had: %s", strerror(-ret));
-	pthread_mutex_unlock(&open_lock);
+	pthread_mutex_unlock(&process_open_lock);
 	return ret;
 }
 
@@ -429,29 +344,29 @@ int process_stats(struct nsched *h, nsched_stats_t *stats)
 static void finish(void)
 {
 	char file[CONFIG_TEXT_BYTES];
-	loop_stop(&one.loop);
-	pthread_mutex_lock(&one.step_lock);
+	loop_stop(&process_one.loop);
+	pthread_mutex_lock(&process_one.step_lock);
 	stop_session();
-	if (one.config.report[0] && launch_report_file(one.config.report, file, sizeof file) >= 0) {
-		int ret = report_locked(&one, file);
+	if (process_one.config.report[0] && launch_report_file(process_one.config.report, file, sizeof file) >= 0) {
+		int ret = report_locked(&process_one, file);
 		if (ret) log_line("the report could not be written to %s: %s", file,
 		                  ret == -EEXIST ? "it is there, and no report of nsched's; report_over=1 overwrites it" : strerror(-ret));
 	}
-	if (one.prepared) session_free(&one.session);
-	neighbours_free(&one.neighbours);
-	one.prepared = false;
-	ranges_free(&one.ranges);
-	free(one.row);
-	one.row = NULL;
-	pthread_mutex_unlock(&one.step_lock);
-	registry_forget_all(&one.registry);
+	if (process_one.prepared) session_free(&process_one.session);
+	neighbours_free(&process_one.neighbours);
+	process_one.prepared = false;
+	ranges_free(&process_one.ranges);
+	free(process_one.row);
+	process_one.row = NULL;
+	pthread_mutex_unlock(&process_one.step_lock);
+	registry_forget_all(&process_one.registry);
 }
 
 int process_close(struct nsched *handle)
 {
-	pthread_mutex_lock(&open_lock);
-	int ret = handle != &one || !one.opens || one.pid != getpid() ? -EINVAL : 0;
-	if (!ret && --one.opens == 0) finish();
-	pthread_mutex_unlock(&open_lock);
+	pthread_mutex_lock(&process_open_lock);
+	int ret = handle != &process_one || !process_one.opens || process_one.pid != getpid() ? -EINVAL : 0;
+	if (!ret && --process_one.opens == 0) finish();
+	pthread_mutex_unlock(&process_open_lock);
 	return ret;
 }

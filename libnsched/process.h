@@ -46,4 +46,12 @@ int process_worthwhile(nsched_error_t *why);
 void process_exec_begin(void);
 void process_exec_end(void);
 
+/* ---- between process.c and process_children.c -------------------------------------------------------- */
+
+extern struct nsched process_one;
+extern pthread_mutex_t process_open_lock;   /* protects opens, pid and what is made and freed with them */
+
+/* From now on it is seen when the process forks, or starts other programs. Again does nothing more. Under the lock. */
+void process_watch_children(void);
+
 #endif

@@ -277,6 +277,7 @@ void session_kernel_saw(struct session *session, struct nsched_thread *thread, c
 void session_take_touches(struct session *session);
 void session_look_for_threads(struct session *session, uint64_t passed_ns);
 void session_update_threads(struct session *session);
+unsigned session_live(const struct session *session);   /* threads, as this step sees them */
 
 /* The thread was looked at or bound, which said `ret`: what the step sees of it from now on. Returns what to take for `ret`. */
 int session_bound(struct session *session, struct nsched_thread *thread, int ret);

@@ -55,13 +55,6 @@ uint64_t session_wait_ms(const struct session *s)
 	return wait;
 }
 
-static unsigned count_live(const struct session *s)
-{
-	unsigned live = 0;
-	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
-	return live;
-}
-
 static uint64_t pages_used(const struct session *s)
 {
 	uint64_t pages = 0;
@@ -80,7 +73,7 @@ static bool share_fell(struct session *s)
 
 void session_pace(struct session *s, const struct session_totals *before)
 {
-	unsigned live = count_live(s);
+	unsigned live = session_live(s);
 	bool moved = s->totals.thread_moves != before->thread_moves || (s->totals.moved_pages - before->moved_pages) * FEW_PAGES > pages_used(s);
 	bool held = s->totals.held.budget != before->held.budget;     /* there is more to be moved */
 	bool fell = share_fell(s);

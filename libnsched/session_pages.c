@@ -33,11 +33,6 @@ struct batch {
 	unsigned n_open;
 };
 
-static unsigned node_os(const struct session *s, int node)
-{
-	return s->machine.node[node].os;
-}
-
 /* The first page of a huge page is said to be busy, and has moved with the rest: look where it is. */
 static void look_again(struct session *s, struct batch *b)
 {
@@ -161,7 +156,7 @@ static void choose(struct session *s, struct batch *b, uint32_t range)
 {
 	struct outcome *out = &b->open[b->n_open - 1];
 	uint64_t page = out->move->page + out->done, addr[BATCH];
-	unsigned n = range - out->done < BATCH ? range - out->done : BATCH, to = node_os(s, out->move->to);
+	unsigned n = range - out->done < BATCH ? range - out->done : BATCH, to = s->machine.node[out->move->to].os;
 	int at[BATCH];
 	if (n > BATCH - b->n) n = BATCH - b->n;
 	out->done += n;

@@ -9,6 +9,13 @@ enum {
 	TIMES_USUAL = 16,       /* ...and so many usually, or a sixteenth of all; those of which nothing is known yet come on top */
 };
 
+unsigned session_live(const struct session *s)
+{
+	unsigned live = 0;
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
+	return live;
+}
+
 static void found(void *arg, pid_t tid)
 {
 	struct session *s = arg;

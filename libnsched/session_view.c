@@ -32,8 +32,7 @@ static uint32_t rested_ms(const struct nsched_thread *t, uint64_t now_ms)
 
 static float least_load(const struct session *s)
 {
-	unsigned live = 0;
-	for (uint32_t i = 0; i < s->registry->seen_n; i++) live += registry_at(s->registry, i)->seen.state == THREAD_LIVE;
+	unsigned live = session_live(s);
 	float part = live ? PART_LEAST * (float)s->own.n_cpus / (float)live : 1;
 	return part < LOAD_LEAST ? part : LOAD_LEAST;
 }

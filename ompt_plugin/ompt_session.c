@@ -25,14 +25,11 @@ void session_complain(const char *what, const char *more)
 {
 	char line[sizeof(nsched_error_t) + 64];
 	int length = snprintf(line, sizeof(line), "nsched: %s%s", what, more), saved = errno;
-	struct quiet quiet;
 
 	if (length > (int)sizeof(line) - 2)
 		length = (int)sizeof(line) - 2;
 	line[length++] = '\n';
-	quiet_begin(&quiet);
-	if (write(STDERR_FILENO, line, (size_t)length) < 0) { } /* no standard error: nobody to tell */
-	quiet_end(&quiet);
+	quiet_line(STDERR_FILENO, line, (size_t)length);
 	errno = saved;
 }
 

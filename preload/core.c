@@ -20,14 +20,11 @@
 void core_complain(const char *what, const char *detail)
 {
 	char line[PATH_MAX + 256];
-	struct quiet quiet;
 	int length = snprintf(line, sizeof(line), "nsched: %s%s\n", what, detail);
 
 	if (length >= (int)sizeof(line))
 		length = (int)sizeof(line) - 1;
-	quiet_begin(&quiet);
-	if (write(STDERR_FILENO, line, (size_t)length) < 0) { } /* no standard error: nobody to tell */
-	quiet_end(&quiet);
+	quiet_line(STDERR_FILENO, line, (size_t)length);
 }
 
 int core_verbose(void)

@@ -10,18 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libnsched/launch.h"
 #include "libnsched/pure/launchers.h"
 
 enum {
 	ANCESTORS = 16,               /* processes between a rank and its launcher: shells, wrappers */
 	ENVIRON_BYTES = 1 << 18,      /* of an ancestor's environment */
 };
-
-static const char *own_variable(const void *unused, const char *name)
-{
-	(void)unused;
-	return getenv(name);
-}
 
 /* A number of the environment; -1 if there is none. */
 static int number(const char *variable)
@@ -164,7 +159,7 @@ static pid_t launcher_pid(const struct launcher *launcher)
 
 static void find_rank(struct launcher_job *job)
 {
-	const struct launcher *launcher = launchers_of_rank(own_variable, NULL);
+	const struct launcher *launcher = launchers_of_rank(launch_variable, NULL);
 
 	if (launcher == NULL)
 		return;
@@ -177,7 +172,7 @@ static void find_rank(struct launcher_job *job)
 
 static void find_local_rank(struct launcher_job *job)
 {
-	const struct launcher *launcher = launchers_of_local_rank(own_variable, NULL);
+	const struct launcher *launcher = launchers_of_local_rank(launch_variable, NULL);
 
 	job->local_rank = -1;
 	if (launcher == NULL)

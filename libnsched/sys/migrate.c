@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-
 enum { LINE_BYTES = 4352, KIB = 1024, BITS = 64, MASK_NODES = 1024 };   /* nodes: as many as any kernel can have */
 
 struct node_mask { uint64_t word[MASK_NODES / BITS]; };

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
 static const int raised[] = { SIGPIPE, SIGXFSZ };
 
@@ -39,5 +40,16 @@ void quiet_end(struct quiet *quiet)
 			;
 	}
 	pthread_sigmask(SIG_SETMASK, &quiet->before, NULL);
+	errno = saved;
+}
+
+void quiet_line(int fd, const char *line, size_t bytes)
+{
+	struct quiet quiet;
+	int saved = errno;
+
+	quiet_begin(&quiet);
+	if (write(fd, line, bytes) < 0) { }
+	quiet_end(&quiet);
 	errno = saved;
 }

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct quiet {
 	sigset_t before;
@@ -15,5 +16,8 @@ struct quiet {
  * the second. errno is kept by both. */
 void quiet_begin(struct quiet *quiet);
 void quiet_end(struct quiet *quiet);
+
+/* One line to a file where it does not matter whether it is read: what can't be written is lost. errno is kept. */
+void quiet_line(int fd, const char *line, size_t bytes);
 
 #endif

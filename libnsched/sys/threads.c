@@ -27,6 +27,20 @@ int threads_scan(threads_found *found, void *arg)
 	return n;
 }
 
+/* The text of /proc/self/task/TID/FILE, as much as there is room for: its bytes, or -errno. */
+static int read_of(pid_t tid, const char *file, char *text, size_t room)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) return -errno;
+	ssize_t n = read(fd, text, room - 1);
+	int ret = n < 0 ? -errno : (int)n;
+	close(fd);
+	if (ret >= 0) text[ret] = 0;
+	return ret;
+}
+
 struct named {
 	const char *name;
 	pid_t first;
@@ -35,14 +49,8 @@ struct named {
 static void look_at_name(void *arg, pid_t tid)
 {
 	struct named *named = arg;
-	char path[64], text[COMM_BYTES];
-	snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)tid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) return;
-	ssize_t n = read(fd, text, sizeof text - 1);
-	close(fd);
-	if (n <= 0) return;
-	text[n] = 0;
+	char text[COMM_BYTES];
+	if (read_of(tid, "comm", text, sizeof text) <= 0) return;
 	text[strcspn(text, "\n")] = 0;
 	if (strcmp(text, named->name) == 0 && (!named->first || tid < named->first)) named->first = tid;
 }
@@ -76,14 +84,15 @@ int threads_parse_stat(const char *text, struct thread_times *times)
 
 int threads_times(pid_t tid, struct thread_times *times)
 {
-	char name[64], text[STAT_BYTES];
-	snprintf(name, sizeof name, "/proc/self/task/%d/stat", (int)tid);
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) return -errno;
-	ssize_t n = read(fd, text, sizeof text - 1);
-	int ret = n < 0 ? -errno : 0;
-	close(fd);
-	if (ret) return ret;
-	text[n] = 0;
-	return threads_parse_stat(text, times);
+	char text[STAT_BYTES];
+	int ret = read_of(tid, "stat", text, sizeof text);
+	return ret < 0 ? ret : threads_parse_stat(text, times);
+}
+
+char threads_state(pid_t tid)
+{
+	char text[STAT_BYTES];
+	if (read_of(tid, "stat", text, sizeof text) <= 0) return 0;
+	const char *name_end = strrchr(text, ')');
+	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
 }

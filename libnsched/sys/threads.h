@@ -13,6 +13,9 @@ int threads_scan(threads_found *found, void *arg);
 /* The lowest number among the threads that are called so: as a rule the oldest of them. 0: none. */
 pid_t threads_first_named(const char *name);
 
+/* The state of a thread, a letter of proc(5); 0: it can't be read. */
+char threads_state(pid_t tid);
+
 struct thread_times {
 	unsigned cpu_os;   /* where it runs, or ran last */
 	uint64_t ticks;    /* user and system time, in clock ticks */

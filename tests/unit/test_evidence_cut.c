@@ -29,6 +29,15 @@ static double right_percent(struct evidence *e, unsigned threads, uint64_t bytes
 	return 100.0 * right / pages;
 }
 
+/* `n` accesses, each of some thread to its own part. */
+static void touch_parts(struct evidence *e, struct dice *dice, unsigned n, unsigned threads, uint64_t part)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned t = dice_below(dice, threads);
+		leaves_touch(e, dice, t, t * part, part);
+	}
+}
+
 START_TEST(apart)
 {
 	const struct apart_case *c = &apart_cases[_i];
@@ -36,10 +45,7 @@ START_TEST(apart)
 	struct evidence *e = leaves_made(CHUNKS);
 	uint64_t part = c->bytes / c->threads;
 	for (unsigned round = 0; round < 4; round++) {
-		for (unsigned i = 0; i < c->accesses * c->threads; i++) {
-			unsigned t = dice_below(&dice, c->threads);
-			leaves_touch(e, &dice, t, t * part, part);
-		}
+		touch_parts(e, &dice, c->accesses * c->threads, c->threads, part);
 		evidence_learn(e);
 		leaves_check(e, c->threads);
 	}
@@ -56,10 +62,7 @@ START_TEST(borders_come_nearer)
 	struct evidence *e = leaves_made(CHUNKS);
 	double right = 0;
 	for (unsigned round = 0; round < 60; round++) {
-		for (unsigned i = 0; i < 50; i++) {
-			unsigned t = dice_below(&dice, 4);
-			leaves_touch(e, &dice, t, t * (TOP / 4), TOP / 4);
-		}
+		touch_parts(e, &dice, 50, 4, TOP / 4);
 		evidence_learn(e);
 		leaves_age(e, HALF_LIFE / 20);
 		double now = right_percent(e, 4, TOP);

@@ -86,6 +86,9 @@ START_TEST(real)
 	pthread_setname_np(pthread_self(), "(a) b) 1 2 3");
 	ck_assert_int_eq(threads_first_named("(a) b) 1 2 3"), child_tid < getpid() ? child_tid : getpid());
 	ck_assert_int_eq(threads_first_named("(a) b) 1 2"), 0);
+	ck_assert_int_eq(threads_state((pid_t)syscall(SYS_gettid)), 'R');
+	ck_assert(threads_state(child_tid) == 'S' || threads_state(child_tid) == 'R');
+	ck_assert_int_eq(threads_state(1 << 30), 0);
 	pthread_barrier_wait(&barrier);
 	pthread_join(thread, NULL);
 	int ret = 0;
