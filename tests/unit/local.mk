@@ -60,6 +60,7 @@ tests_unit_libmade_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
 unit_libs = tests/unit/libmade.a libnsched_core.la $(CHECK_LIBS)
 
+tests_unit_test_board_SOURCES = tests/unit/test_board.c tests/unit/board_apart.c tests/unit/board_apart.h
 tests_unit_test_board_CFLAGS = $(unit_cflags)
 tests_unit_test_board_LDADD = $(unit_libs)
 tests_unit_test_cut_CFLAGS = $(unit_cflags)

@@ -12,16 +12,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "board_apart.h"
 #include "made.h"
 #include "sys/board_map.h"
 
 enum { RANKS = 3 };
 
-/* Boards of this user that are named in /dev/shm. */
+char board_apart_folder[] = "/dev/shm/nsched-test.XXXXXX";
+
+/* Boards of this user that have a name. */
 static unsigned named(void)
 {
 	unsigned n = 0;
-	DIR *folder = opendir("/dev/shm");
+	DIR *folder = opendir(board_apart_folder);
 	char prefix[64];
 	snprintf(prefix, sizeof prefix, "nsched-board-%d-%u-", BOARD_LAYOUT, (unsigned)geteuid());
 	for (struct dirent *entry; folder && (entry = readdir(folder));) n += !strncmp(entry->d_name, prefix, strlen(prefix));
@@ -267,11 +270,13 @@ START_TEST(dead_launchers_are_swept)
 	board_unlink(board);
 	board_leave(board, false);
 	/* something else of our user that looks like one, and something that is none of ours */
-	int fd = open("/dev/shm/nsched-board-of-a-test", O_CREAT | O_RDWR, 0600);
+	char path[64];
+	snprintf(path, sizeof path, "%s/nsched-board-of-a-test", board_apart_folder);
+	int fd = open(path, O_CREAT | O_RDWR, 0600);
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	board_sweep();
-	ck_assert_int_eq(unlink("/dev/shm/nsched-board-of-a-test"), 0);
+	ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
@@ -306,7 +311,7 @@ START_TEST(not_ours)
 	ck_assert(!fstat(board->fd, &st));
 	ck_assert_uint_eq(st.st_mode & 0777, 0600);
 	ck_assert_uint_eq(st.st_uid, geteuid());
-	snprintf(path, sizeof path, "/dev/shm/%s", board->header->name);
+	snprintf(path, sizeof path, "%s/%s", board_apart_folder, board->header->name);
 	if (kind > ANOTHERS) ck_assert_int_eq(unlink(path), 0);
 	switch (kind) {
 	case OPEN_TO_ALL: ck_assert_int_eq(chmod(path, 0660), 0); break;
@@ -385,5 +390,11 @@ static void add(TCase *tcase)
 
 int main(void)
 {
-	return made_main("board", add);
+	if (!mkdtemp(board_apart_folder)) return 99;
+	int ret = made_main("board", add);
+	if (rmdir(board_apart_folder)) {
+		printf("boards are left in %s\n", board_apart_folder);
+		return 1;
+	}
+	return ret;
 }
