@@ -436,6 +436,22 @@ class Resume(unittest.TestCase):
         for name in ("bench.md", "bench.svg"):
             self.assertTrue(os.path.exists(os.path.join(self.top, "results", name)))
 
+    def test_two_side_by_side_take_different_rows(self):
+        with open(os.path.join(self.top, "rows.toml"), "a", encoding="ascii") as file:
+            file.write('[[row]]\nname = "two"\ncommand = ["true"]\nhard = ["x"]\n')
+        first = self.start()
+        self.wait_for(1)
+        second = self.start()
+        out, errors = second.communicate(timeout=60)
+        self.assertEqual(out.strip(), "{'one': 'another bench is at work on it'}", errors)
+        out, errors = first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 0, errors)
+        self.assertEqual(len(self.ran()), 8)
+        with open(os.path.join(self.top, "results/bench.json"), encoding="ascii") as file:
+            rows = {row["name"]: row for row in json.load(file)["rows"]}
+        self.assertEqual({name: len(rows[name]["cells"]["none"]["runs"]) for name in rows}, {"one": 2, "two": 2})
+        self.assertEqual(sorted(os.listdir(os.path.join(self.top, "results"))), ["bench.json", "bench.md", "bench.svg", "locks", "runs"])
+
     def bench(self, **changes):
         options = argparse.Namespace(**{**dict(rows=[], columns="", repeats=1, seconds=None, user="nobody", step=0.5, boot_seconds=100,
                                                fresh=False, results=self.top + "/results", build=self.top), **changes})

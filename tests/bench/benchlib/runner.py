@@ -1,5 +1,7 @@
 """The bench as a whole: which rows and columns there are, what is to be run of them, and what it comes to."""
+import contextlib
 import datetime
+import fcntl
 import json
 import os
 import platform
@@ -66,7 +68,7 @@ class Bench:
         self.chosen_columns = tables.chosen(self.columns, [w for w in options.columns.split(",") if w], "column")
         if options.seconds:
             self.rows = [{**row, "seconds": options.seconds} for row in self.rows]
-        self.machine = None
+        self.machine, self.wrap = None, shlex.split(os.environ.get("BENCH_WRAP", ""))
         os.makedirs(results, exist_ok=True)
 
     # ---- what is there -----------------------------------------------------------------------------------------------
@@ -148,24 +150,47 @@ class Bench:
                 if failed > BOOTS_FAILED_MOST:
                     return f"the machine failed {failed} times: {last}"
 
+    @contextlib.contextmanager
+    def claim(self, row):
+        """Whether the row is ours: several benches may work side by side in one folder of results, each on rows that no
+        other has taken. The kernel lets go of a claim when its bench ends, however it ends."""
+        locks = os.path.join(self.places.results, "locks")
+        os.makedirs(locks, exist_ok=True)
+        with open(os.path.join(locks, row["name"]), "w", encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                yield False
+                return
+            yield True
+
     def put_aside(self, row):
         folder = self.folder(row)
         if os.path.isdir(folder):
             os.rename(folder, f"{folder}.aside-{int(time.time())}")
 
+    def run_claimed(self, row):
+        """All that is missing of a row that is ours. The reason why it is not complete, or None."""
+        if self.options.fresh:
+            self.put_aside(row)
+        if row.get("native"):
+            return native.run(row, self.folder(row), self.places, self.wrap)
+        return self.run_row(row)
+
     def run(self):
-        self.machine = boot.Machine(self.places, self.options.user, self.options.step, shlex.split(os.environ.get("BENCH_WRAP", "")))
+        self.machine = boot.Machine(self.places, self.options.user, self.options.step, self.wrap)
         self.places.make_stage()
         reasons = {}
         try:
             for row in self.rows:
-                if self.options.fresh and "same_as" not in row:
-                    self.put_aside(row)
-                if row.get("native"):
-                    reasons[row["name"]] = native.run(row, self.folder(row), self.places, shlex.split(os.environ.get("BENCH_WRAP", "")))
-                elif "same_as" not in row:
-                    reasons[row["name"]] = self.run_row(row)
-                self.write()
+                if "same_as" in row:
+                    continue
+                with self.claim(row) as ours:
+                    if ours:
+                        reasons[row["name"]] = self.run_claimed(row)
+                        self.write()
+                    else:
+                        reasons[row["name"]] = "another bench is at work on it"
         finally:
             self.machine.stop()
             self.places.drop_stage()
@@ -185,7 +210,8 @@ class Bench:
         for name, text in (("bench.json", json.dumps(result, indent=1)), ("bench.md", show.markdown(result)),
                            ("bench.svg", picture.svg(result))):
             path = os.path.join(self.places.results, name)
-            with open(path + ".new", "w", encoding="utf-8") as file:
+            new = f"{path}.{os.getpid()}"  # another bench may write its own at the same time
+            with open(new, "w", encoding="utf-8") as file:
                 file.write(text)
-            os.replace(path + ".new", path)
+            os.replace(new, path)
         return result
