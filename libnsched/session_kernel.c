@@ -130,9 +130,10 @@ static int add_node(struct session *s, unsigned node, const float *missing)
 int session_view_kernel(struct session *s)
 {
 	struct situation *v = &s->situation;
-	float missing[REGISTRY_THREADS] = { 0 };
+	float missing[REGISTRY_THREADS];
 	bool any = false;
 	if (!s->kernel.on) return 0;
+	for (unsigned t = 0; t < v->n_threads; t++) missing[t] = 0;
 	for (unsigned u = 0; u < v->n_uses; u++) missing[v->use[u].thread] += v->use[u].rate;
 	for (unsigned t = 0; t < v->n_threads; t++) {
 		bool knows = registry_at(s->registry, v->thread[t].number)->kernel_knows;

@@ -1,6 +1,7 @@
 /* The pages of a plan, moved many in a call, whatever nodes they go to: each call of move_pages first has every CPU of the
  * machine give back the pages that it keeps for itself, and waits for that. */
 #include <errno.h>
+#include <limits.h>
 
 #include "log.h"
 #include "session.h"
@@ -75,6 +76,26 @@ static unsigned of_one_node(const struct batch *b, unsigned first)
 	return n;
 }
 
+/* By the node that they go to, else as they were: the kernel moves a run of pages to one node together, and has all CPUs forget
+ * what they know of them (a TLB flush) after each run. */
+static void sort_by_node(struct batch *b)
+{
+	struct { uint64_t addr[BATCH]; int to[BATCH]; uint16_t of[BATCH]; } was;
+	int last = -1;
+	for (unsigned i = 0; i < b->n; i++) was.addr[i] = b->addr[i], was.to[i] = b->to[i], was.of[i] = b->of[i];
+	for (unsigned put = 0; put < b->n;) {
+		int node = INT_MAX;
+		for (unsigned i = 0; i < b->n; i++) if (was.to[i] > last && was.to[i] < node) node = was.to[i];
+		for (unsigned i = 0; i < b->n; i++) {
+			if (was.to[i] != node) continue;
+			b->addr[put] = was.addr[i];
+			b->to[put] = node;
+			b->of[put++] = was.of[i];
+		}
+		last = node;
+	}
+}
+
 /* One node that is not allowed any more fails the whole call: then node by node. */
 static void move_all(struct session *s, struct batch *b)
 {
@@ -134,6 +155,7 @@ static int flush(struct session *s, struct batch *b, bool end)
 	unsigned complete = b->n_open - (b->n_open && !end), moved = 0;
 	int moves = 0;
 	if (b->n && !s->pages_refused) {
+		sort_by_node(b);
 		uint64_t begin = s->clock->own_cpu_ns(s->clock_state);
 		move_all(s, b);
 		uint64_t ns = s->clock->own_cpu_ns(s->clock_state) - begin;

@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "session.h"
 
@@ -59,7 +58,8 @@ static int view_threads(struct session *s, uint16_t *index)
  * of its like: a few samples say little of where all the others lie. */
 #define STANDS_MOST 16.0f
 
-/* Ticks of each thread's time that went to memory lately: all that were seen, and those to chunks that count. */
+/* Ticks of each thread's time that went to memory lately: all that were seen, and those to chunks that count. As many as
+ * there are threads are filled: the rest is not touched in any step. */
 struct known {
 	float all[REGISTRY_THREADS], counted[REGISTRY_THREADS];
 };
@@ -137,7 +137,8 @@ static float pace(const struct session *s, const struct situation_thread *thread
 static void let_stand(struct session *s, const struct known *known, float tick_share)
 {
 	struct situation *v = &s->situation;
-	float near[REGISTRY_THREADS] = { 0 };
+	float near[REGISTRY_THREADS];
+	for (unsigned i = 0; i < v->n_threads; i++) near[i] = 0;   /* all of it would be 16 KiB, for a handful of threads */
 	for (unsigned u = 0; u < v->n_uses; u++) near[v->use[u].thread] += v->use[u].rate;
 	for (unsigned c = 0; c < v->n_chunks; c++) {
 		struct situation_chunk *chunk = &v->chunk[c];
@@ -176,15 +177,14 @@ static void take_out_stretch(struct session *s)
 int session_view(struct session *s)
 {
 	uint16_t index[REGISTRY_THREADS];
-	struct known *known = calloc(1, sizeof *known);
-	if (!known) return -ENOMEM;
+	struct known known;
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) known.all[i] = known.counted[i] = 0;
 	situation_clear(&s->situation);
 	int ret = view_threads(s, index);
 	double window = evidence_window_ns(s->evidence);
 	float tick_share = window > 0 ? (float)(EVIDENCE_TICK_NS / window) : 0;
-	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share, known);
-	if (!ret) let_stand(s, known, tick_share);
-	free(known);
+	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share, &known);
+	if (!ret) let_stand(s, &known, tick_share);
 	if (!ret) ret = session_view_kernel(s);
 	if (!ret) session_scale_view(s);
 	if (!ret) take_out_stretch(s);

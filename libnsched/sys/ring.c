@@ -41,15 +41,16 @@ void ring_leave(struct ring *ring, const struct ring_sample *filled)
 	atomic_fetch_sub(&ring->inside, 1);
 }
 
-bool ring_take(struct ring *ring, struct ring_sample *sample)
+const struct ring_sample *ring_oldest(const struct ring *ring)
 {
 	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
 
-	if (atomic_load_explicit(&ring->head, memory_order_acquire) == tail)
-		return false;
-	*sample = ring->slot[tail % RING_SLOTS];
-	atomic_store_explicit(&ring->tail, tail + 1, memory_order_release);
-	return true;
+	return atomic_load_explicit(&ring->head, memory_order_acquire) == tail ? NULL : &ring->slot[tail % RING_SLOTS];
+}
+
+void ring_next(struct ring *ring)
+{
+	atomic_fetch_add_explicit(&ring->tail, 1, memory_order_release);
 }
 
 uint32_t ring_count(const struct ring *ring)

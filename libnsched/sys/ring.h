@@ -40,8 +40,10 @@ void ring_retire(struct ring *ring);
 struct ring_sample *ring_enter(struct ring *ring, uint64_t cookie);
 void ring_leave(struct ring *ring, const struct ring_sample *filled);
 
-/* The consumer's side: the oldest sample; false if there is none. */
-bool ring_take(struct ring *ring, struct ring_sample *sample);
+/* The consumer's side: the oldest sample, NULL if there is none. It stays what it is until ring_next gives its place back: nothing
+ * is copied, and of one that is not wanted only a line is read. */
+const struct ring_sample *ring_oldest(const struct ring *ring);
+void ring_next(struct ring *ring);
 
 /* How many there are to take. */
 uint32_t ring_count(const struct ring *ring);

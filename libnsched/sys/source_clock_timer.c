@@ -194,9 +194,9 @@ static void unwatch_all(struct clock_timer *s)
 static int probe(void)
 {
 	struct watched self = { 0 };
-	struct ring_sample sample;
+	const struct ring_sample *sample = NULL;
 	sigset_t ours, before;
-	bool sampled = false;
+	bool sampled;
 	uint64_t start = clock_cpu_now_ns();
 	int err = watch(&self, (pid_t)syscall(SYS_gettid), PROBE_PERIOD_NS);
 
@@ -205,11 +205,12 @@ static int probe(void)
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGNAL);
 	pthread_sigmask(SIG_UNBLOCK, &ours, &before);
-	while (!sampled && clock_cpu_now_ns() - start < PROBE_MOST_NS)
-		sampled = ring_take(self.ring, &sample);
+	while (!sample && clock_cpu_now_ns() - start < PROBE_MOST_NS)
+		sample = ring_oldest(self.ring);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	sampled = sample && sample->regs.ip;
 	unwatch(&self);
-	return sampled && sample.regs.ip ? 0 : -ENODATA;
+	return sampled ? 0 : -ENODATA;
 }
 
 static int start_signal(char why[SOURCE_WHY])
@@ -312,13 +313,15 @@ static unsigned poll_ring(void *arg, unsigned thread, unsigned most)
 	struct source_counts before = s->samples.counts;
 	struct source_taken taken = { .thread = thread };
 	struct pick pick = clock_samples_pick(&s->samples, ring_count(ring), most);
-	struct ring_sample sample;
+	const struct ring_sample *sample;
 	unsigned put = 0, lost;
 
-	while (ring_take(ring, &sample)) {
-		taken.time_ns += period_ns * sample.periods;
+	for (; (sample = ring_oldest(ring)); ring_next(ring)) {
+		uint64_t time_ns = period_ns * sample->periods;
+
+		taken.time_ns += time_ns;
 		if (pick_next(&pick) && put + OPERAND_MOST <= most)
-			put += clock_samples_put(&s->samples, thread, &sample.regs, period_ns * sample.periods, take->sink);
+			put += clock_samples_put(&s->samples, thread, &sample->regs, time_ns, take->sink);
 		else
 			s->samples.counts.lost++;
 	}
