@@ -34,7 +34,7 @@ core_pure = \
 	libnsched/pure/load.c libnsched/pure/load.h \
 	libnsched/pure/groups.c libnsched/pure/groups.h \
 	libnsched/pure/past.c libnsched/pure/past.h \
-	libnsched/pure/renumber.c libnsched/pure/renumber.h \
+	libnsched/pure/renumber.c libnsched/pure/renumber.h libnsched/pure/rows.h \
 	libnsched/pure/plan.c libnsched/pure/plan.h \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
 	libnsched/pure/tape.c libnsched/pure/tape.h \
