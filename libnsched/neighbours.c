@@ -267,6 +267,16 @@ static enum neighbours_mode mode_of(struct neighbours *n, unsigned own, bool hav
 	return now_ns - n->waiting_ns < WAIT_MS * MS ? NEIGHBOURS_WAIT : NEIGHBOURS_ALONE;
 }
 
+/* Nobody else is on the board: what stands there for newcomers, that we plan alone, stays true. To write and check it anew each time
+ * would be a sixth of what a quiet step costs. */
+static bool is_deserted(const struct neighbours *n, unsigned own)
+{
+	if (!n->planned_ns || !n->plan->alone || n->leader != own) return false;
+	for (unsigned slot = 0; slot < board_slots(n->board); slot++)
+		if (slot != own && is_alive(n, slot)) return false;
+	return true;
+}
+
 enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situation *s, const struct machine *machine,
                                          const struct registry *registry, const struct policy_ops *policy, bool may_bind, uint64_t now_ns)
 {
@@ -276,6 +286,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 	board_beat(n->board, now_ns);
 	if (n->exchanged_ns && now_ns - n->exchanged_ns < EXCHANGE_MS * MS) return n->mode;
 	n->exchanged_ns = now_ns;
+	if (is_deserted(n, (unsigned)own)) return n->mode = NEIGHBOURS_ALONE;
 	if (!n->joined_ns) n->joined_ns = now_ns;
 	write_view(n, s, registry, may_bind);
 	unsigned leader = find_leader(n, (unsigned)own, now_ns);

@@ -5,7 +5,8 @@
 enum {
 	LOOK_PAGES = 64,         /* pages asked for of a chunk that has more: shares are then right to about 1/8, enough to decide */
 	LOOK_EACH_STEP = 4096,   /* pages asked for in one step: 0.3 ms */
-	LOOK_AGAIN_MS = 1000,    /* memory is looked at again after this: the kernel, or the program, may have moved it */
+	LOOK_AGAIN_MS = 1000,    /* memory is looked at again after this: the kernel, or the program, may have moved it... */
+	LOOK_QUIET_MS = 2000,    /* ...or this, while nothing changes: if much had moved, fewer accesses would be local */
 	LINE_BYTES = 64,
 };
 
@@ -30,7 +31,8 @@ struct look {
 
 static bool wants_look(const struct session *s, const struct placement_entry *entry)
 {
-	return !(entry->flags & PLACEMENT_KNOWN) || placement_age_ms(entry->looked, session_now_ms(s)) >= LOOK_AGAIN_MS;
+	unsigned after_ms = session_calm(s) && !s->kernel.balances ? LOOK_QUIET_MS : LOOK_AGAIN_MS;
+	return !(entry->flags & PLACEMENT_KNOWN) || placement_age_ms(entry->looked, session_now_ms(s)) >= after_ms;
 }
 
 /* Evenly over the chunk, with a place inside each stretch that differs from look to look. */

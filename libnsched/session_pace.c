@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "session.h"
 
 /* How often to look, and how much that may cost. Often while things change; seldom, and with fewer samples, once nothing has
@@ -12,12 +14,15 @@
 enum {
 	WAIT_MOST_MS = 2000,      /* so that a change is seen within three seconds however dear steps are */
 	CALM_NS = 500000000,      /* nothing changed for so long... */
+	CALM_LOCAL_NS = 250000000,/* ...or so long, where nearly all is local... */
 	CALM_STEPS = 2,           /* ...and in so many steps that saw something: half as often; twice as long and one step more: a quarter... */
-	CALM_MOST = 3,            /* ...and an eighth at the least: 0.8 s, at the default */
+	CALM_MOST = 4,            /* ...and a sixteenth at the least: 1.6 s, at the default, so that a change is followed within 3 s */
 	FEW_PAGES = 64,           /* moves of less than one in so many of the pages that are used are tidying, no change */
 	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */
+	SIGMAS = 3,               /* of what so many accesses show by chance */
 };
-#define SHARE_FELL 0.1f           /* of a step, below what it was lately: more than so few probes do by chance */
+#define NEARLY_ALL 0.85f          /* local: little is left to be gained */
+#define SHARE_FELL 0.1f           /* of a step, below what it was lately: less is no change, or soon shows as more */
 #define SHARE_RATE 0.25f          /* weight of a new step in what it was lately */
 
 uint64_t session_program_cpu_ns(const struct session *s)
@@ -33,7 +38,7 @@ int64_t session_credit_ns(const struct session *s)
 
 unsigned session_calm(const struct session *s)
 {
-	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / CALM_NS;
+	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / (s->pace.local > NEARLY_ALL ? CALM_LOCAL_NS : CALM_NS);
 	unsigned calm = 0;
 	while (calm < CALM_MOST && quiet >> calm && s->pace.steps >= CALM_STEPS + calm) calm++;
 	return calm;
@@ -68,7 +73,8 @@ static bool share_fell(struct session *s)
 	float was = s->pace.local;
 	if (s->n_probes < PROBES_LEAST || s->local < 0) return false;
 	s->pace.local = was > 0 ? was + SHARE_RATE * (s->local - was) : s->local;
-	return s->local < was - SHARE_FELL;
+	float chance = SIGMAS * sqrtf(was * (1 - was) / (float)s->n_probes);
+	return s->local < was - (chance > SHARE_FELL ? chance : SHARE_FELL);
 }
 
 void session_pace(struct session *s, const struct session_totals *before)
@@ -78,6 +84,7 @@ void session_pace(struct session *s, const struct session_totals *before)
 	bool held = s->totals.held.budget != before->held.budget;     /* there is more to be moved */
 	bool fell = share_fell(s);
 	if (s->totals.samples != before->samples) s->pace.steps++;
+	if (moved) s->pace.local = 0;   /* what it was lately says nothing any more */
 	if (moved || held || fell || live != s->pace.live) {
 		s->pace.changed_ns = s->last_ns;
 		s->pace.steps = 0;

@@ -4,7 +4,7 @@
 
 enum {
 	STRANGERS_MS = 1000,    /* how often unregistered threads are looked at that may have inherited a mask of ours */
-	LOAD_NS = 500000000,    /* time over which a thread's load is taken */
+	LOAD_NS = 500000000,    /* time over which a thread's load is taken; longer while nothing changes */
 	TIMES_MOST = 64,        /* threads asked for their CPU in one step, at 10 us each in /proc, at the most... */
 	TIMES_USUAL = 16,       /* ...and so many usually, or a sixteenth of all; those of which nothing is known yet come on top */
 };
@@ -76,11 +76,16 @@ static void forget(struct session *s, struct nsched_thread *t)
 	t->seen.fixed = false;
 }
 
+static uint64_t load_ns(const struct session *s)
+{
+	return (uint64_t)LOAD_NS << session_calm(s);
+}
+
 /* The kernel counts in ticks of 10 ms: over half a second that is good to 2 %. */
 static void look_load(const struct session *s, struct nsched_thread *t, uint64_t ticks)
 {
 	uint64_t passed = s->last_ns - t->ticks_ns;
-	if (t->ticks_ns && passed < LOAD_NS) return;
+	if (t->ticks_ns && passed < load_ns(s)) return;
 	if (t->ticks_ns) t->load = (float)(ticks - t->ticks) * (1e9f / (float)s->eyes->ticks_per_s(s->eyes_state)) / (float)passed;
 	t->ticks = ticks;
 	t->ticks_ns = s->last_ns;
@@ -106,7 +111,7 @@ static void look_where(struct session *s, struct nsched_thread *t)
 /* One that is bound is where it is; only its load may change. */
 static bool wants_look(const struct session *s, const struct nsched_thread *t)
 {
-	return t->seen.bound < 0 || s->last_ns - t->ticks_ns >= LOAD_NS;
+	return t->seen.bound < 0 || s->last_ns - t->ticks_ns >= load_ns(s);
 }
 
 /* Somebody may have bound it, just now. */

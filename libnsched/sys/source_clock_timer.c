@@ -23,7 +23,8 @@ enum {
 	SIGNAL = SIGURG,
 	RINGS_MOST = 4096,          /* threads watched at the same time */
 	PROBE_PERIOD_NS = 100000,    /* the next tick of the kernel will do */
-	PROBE_MOST_NS = 200000000,  /* of CPU time: ten ticks of the slowest kernel (100 Hz), twice over */
+	PROBE_MOST_NS = 200000000,  /* of CPU time: ten ticks of the slowest kernel (100 Hz), twice over... */
+	PROBE_LOOKS = 20000,        /* ...and so many looks: a virtual CPU may have stood still while its clock went on */
 };
 
 /* The value that our timers send: which ring, and the cookie of its owner. */
@@ -205,7 +206,7 @@ static int probe(void)
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGNAL);
 	pthread_sigmask(SIG_UNBLOCK, &ours, &before);
-	while (!sample && clock_cpu_now_ns() - start < PROBE_MOST_NS)
+	for (unsigned looks = 0; !sample && (looks < PROBE_LOOKS || clock_cpu_now_ns() - start < PROBE_MOST_NS); looks++)
 		sample = ring_oldest(self.ring);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	sampled = sample && sample->regs.ip;
