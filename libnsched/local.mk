@@ -34,7 +34,7 @@ core_pure = \
 	libnsched/pure/load.c libnsched/pure/load.h \
 	libnsched/pure/groups.c libnsched/pure/groups.h \
 	libnsched/pure/past.c libnsched/pure/past.h \
-	libnsched/pure/renumber.c libnsched/pure/renumber.h \
+	libnsched/pure/renumber.c libnsched/pure/renumber.h libnsched/pure/rows.h \
 	libnsched/pure/plan.c libnsched/pure/plan.h \
 	libnsched/pure/policy.c libnsched/pure/policy.h \
 	libnsched/pure/tape.c libnsched/pure/tape.h \
@@ -46,6 +46,7 @@ core_pure = \
 	libnsched/pure/joint.c libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_talks.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
 	libnsched/pure/counted.c libnsched/pure/counted.h \
 	libnsched/pure/throttle.c libnsched/pure/throttle.h \
+	libnsched/pure/trial.c libnsched/pure/trial.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/policy_simple.c libnsched/pure/policy_pool.c \
 	libnsched/pure/policy_homenode.c libnsched/pure/policy_homenode_dynamic.c \
@@ -88,7 +89,7 @@ core_root = \
 	libnsched/sharing.c libnsched/sharing.h \
 	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_rates.c libnsched/session_counters.c \
-	libnsched/session_kernel.c libnsched/session_regions.c \
+	libnsched/session_kernel.c libnsched/session_regions.c libnsched/session_trial.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c libnsched/session_pages.c \
 	libnsched/report.c libnsched/report.h \
 	libnsched/report_text.c libnsched/report_exchange.c libnsched/report_json.c

@@ -45,6 +45,7 @@ enum record_event {
 	                          from, to, support, gain, cost, reason: its number, and its text where that is new (or RECORD_REASONS) */
 	RECORD_END,            /* steps */
 	RECORD_PRICE,          /* behind RECORD_SOURCE_START, of sources that measure it: what a sample takes of its thread, ns */
+	RECORD_REGIONS,        /* only where there are any: number, and of each its key, time and visits */
 	RECORD_EVENTS
 };
 

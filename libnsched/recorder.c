@@ -145,6 +145,19 @@ static void note_touches(void *state, struct nsched_thread *t, uint64_t *addr, u
 	for (uint32_t i = 0; i < *n; i++) recorder_difference(r, addr[i] >> RECORD_LINE_SHIFT, &r->last_line);
 }
 
+static void note_regions(void *state, struct trial_seen *seen, unsigned *n)
+{
+	struct recorder *r = state;
+	if (!*n || !recorder_writes(r)) return;
+	recorder_event(r, RECORD_REGIONS);
+	tape_put(&r->tape, *n);
+	for (unsigned i = 0; i < *n; i++) {
+		tape_put(&r->tape, seen[i].key);
+		tape_put(&r->tape, seen[i].took);
+		tape_put(&r->tape, seen[i].visits);
+	}
+}
+
 /* True: these are others than noted last, and noted now. */
 static bool changed(void **noted, unsigned *n_noted, const void *now, unsigned n, size_t bytes)
 {
@@ -237,7 +250,7 @@ static void note_plan(void *state, const struct situation *situation, const stru
 	for (unsigned i = 0; i < plan->n; i++) note_move(r, &plan->move[i]);
 }
 
-static const struct witness_ops witness = { begin_step, end_step, note_threads, note_bound, note_touches, note_ranges, note_neighbours, note_plan };
+static const struct witness_ops witness = { begin_step, end_step, note_threads, note_bound, note_touches, note_regions, note_ranges, note_neighbours, note_plan };
 
 /* ---- life --------------------------------------------------------------------------------------------------------- */
 

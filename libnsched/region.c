@@ -27,6 +27,7 @@ void region_table_clear(struct region_table *table)
 		atomic_store_explicit(&r->returned, 0, memory_order_relaxed);
 		r->chunk_visit = r->chunk = 0;
 	}
+	atomic_store_explicit(&table->used, 0, memory_order_relaxed);
 	table->current = table->inside = NULL;
 	table->begin = 0;
 }
@@ -39,7 +40,9 @@ static struct region *find(struct region_table *table, uintptr_t key)
 		uintptr_t has = atomic_load_explicit(&r->key, memory_order_relaxed);
 		if (has == key) return r;
 		if (!has) {
+			unsigned at = (first + i) % REGION_KEYS;
 			atomic_store_explicit(&r->key, key, memory_order_relaxed);
+			atomic_store_explicit(&table->used, atomic_load_explicit(&table->used, memory_order_relaxed) | 1u << at, memory_order_release);
 			return r;
 		}
 	}
@@ -53,7 +56,7 @@ void region_begin(struct region_table *table, const void *key)
 	add(&r->count, 1);
 	table->current = r;
 	table->inside = NULL;
-	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY) return;
+	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY && get(&r->timed_ticks) < REGION_LONG_TICKS * get(&r->timed)) return;
 	table->inside = r;
 	table->begin = clock_ticks();
 }

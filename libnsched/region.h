@@ -1,6 +1,6 @@
 /* Time per region, kept by each thread for itself: how often it went through a region, how long a timed visit took,
  * in the CPU's own ticks (a clock may be a system call), and whether its loops came back to it. One visit in some is
- * timed, since reading the counter twice costs more than the rest. Written by the thread alone; others may read at
+ * timed where they are short, since reading the counter twice costs more than the rest. Written by the thread alone; others may read at
  * any time. */
 #ifndef NSCHED_REGION_H
 #define NSCHED_REGION_H
@@ -10,7 +10,8 @@
 
 enum {
 	REGION_KEYS = 16,         /* regions kept for each thread; what comes later shares the last entry */
-	REGION_TIMED_EVERY = 16,  /* one in this many is timed, once a region has been seen as often */
+	REGION_TIMED_EVERY = 16,  /* one in this many is timed, once a region has been seen as often... */
+	REGION_LONG_TICKS = 1000000, /* ...unless its visits are so long: about a third of a millisecond, a thousand times what timing takes */
 };
 
 struct region {
@@ -25,6 +26,7 @@ struct region {
 };
 
 struct region_table {
+	_Atomic uint32_t used;    /* a bit for each entry that has a key */
 	struct region region[REGION_KEYS];
 	struct region *current;   /* the one entered last */
 	struct region *inside;    /* being timed */

@@ -71,6 +71,7 @@ struct nsched_thread {
 	uint64_t kernel_ms;        /* its fault statistics were read then */
 	bool kernel_knows;         /* and say where it belongs */
 	unsigned no_help;          /* its last moves that did not help, by the counters */
+	struct { uint64_t count, timed, ticks; } region_seen[REGION_KEYS]; /* its regions as of the last step */
 };
 
 struct registry {

@@ -77,6 +77,8 @@ void session_free(struct session *s)
 	situation_free(&s->situation);
 	past_free(&s->past);
 	plan_free(&s->plan);
+	plan_free(&s->back);
+	trial_free(&s->trial);
 	history_free(&s->history);
 	machine_free(&s->machine);
 	machine_free(&s->own);
@@ -129,23 +131,32 @@ static int decide(struct session *s)
 	return ret;
 }
 
+static int decide_and_filter(struct session *s, const struct gate_limits *limits)
+{
+	struct gate_held held;
+	int ret = decide(s);
+	if (ret) return ret;
+	if (s->mode == NEIGHBOURS_ALONE) trial_filter(&s->trial, &s->plan, s->last_ns);
+	gate_filter(&s->plan, &s->situation, limits, &held);
+	s->totals.held.cost += held.cost;
+	s->totals.held.cooldown += held.cooldown;
+	s->totals.held.reversal += held.reversal;
+	s->totals.held.budget += held.budget;
+	return 0;
+}
+
 static int decide_and_apply(struct session *s, uint64_t passed_ns)
 {
 	struct gate_limits limits = { .cooldown_ms = (uint32_t)s->config.cooldown_ms };
-	struct gate_held held;
 	uint64_t budget_bytes = s->config.budget_mib * (1024 * 1024) / 1000 * (passed_ns / 1000000);
 	limits.budget_pages = budget_bytes >> EVIDENCE_PAGE_SHIFT;
 	plan_clear(&s->plan);
 	s->situation.age_ns = s->last_ns - s->start_ns;
 	s->situation.page_move_ns = s->page_move_ns;
 	s->situation.thread_move_ns = THREAD_MOVE_NS;
-	int ret = decide(s);
+	int ret = session_take_back(s, limits.budget_pages);
+	if (!ret && !s->taking_back) ret = decide_and_filter(s, &limits);
 	if (ret) return ret;
-	gate_filter(&s->plan, &s->situation, &limits, &held);
-	s->totals.held.cost += held.cost;
-	s->totals.held.cooldown += held.cooldown;
-	s->totals.held.reversal += held.reversal;
-	s->totals.held.budget += held.budget;
 	if (s->witness) s->witness->plan(s->witness_state, &s->situation, &s->plan);
 	uint64_t cpu = s->clock->own_cpu_ns(s->clock_state);
 	ret = session_apply(s);
@@ -166,6 +177,7 @@ static int step(struct session *s)
 	uint64_t poll_cpu = session_poll_sources(s, passed_ns), moving_cpu = s->totals.moving_cpu_ns;
 	uint64_t seen_ns = (uint64_t)((double)passed_ns * (double)s->seen);
 	session_take_touches(s);
+	session_see_regions(s);
 	session_read_counters(s);
 	session_read_kernel(s);
 	session_add_hints(s, seen_ns);

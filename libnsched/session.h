@@ -11,6 +11,7 @@
  *   session_kernel.c   the kernel's statistics, where it balances too
  *   session_memory.c   where the chunks lie
  *   session_regions.c  what threads tell of regions, loops and tasks
+ *   session_trial.c    whether what was moved made them slower, and taking it back
  *   session_view.c     evidence and placement -> situation
  *   session_apply.c    plan -> hands, and what is remembered of it
  *
@@ -32,6 +33,7 @@
 #include "pure/policy.h"
 #include "pure/situation.h"
 #include "pure/throttle.h"
+#include "pure/trial.h"
 #include "ranges.h"
 #include "registry.h"
 #include "sys/actuator.h"
@@ -150,6 +152,9 @@ struct session {
 	struct situation situation;
 	struct past past;
 	struct plan plan;
+	struct trial trial;         /* what was moved is on trial */
+	struct plan back;           /* what is to be taken back yet */
+	bool taking_back;           /* in this step */
 
 	uint64_t start_ns, last_ns, start_cpu_ns;
 	float page_move_ns;         /* measured: what moving a page takes */
@@ -275,6 +280,13 @@ void session_kernel_moved(struct session *session, const struct placement_entry 
 /* What /proc/self/task/T/sched says of the thread, or `text` in its place. */
 void session_kernel_saw(struct session *session, struct nsched_thread *thread, const char *text);
 void session_take_touches(struct session *session);
+void session_see_regions(struct session *session);
+
+/* The move was made; of pages, so many. */
+void session_on_trial(struct session *session, const struct move *move, uint32_t pages);
+
+/* Where moves are being taken back, the plan is what may go in this step, and `taking_back` says so. 0 or -errno. */
+int session_take_back(struct session *session, uint64_t budget_pages);
 void session_look_for_threads(struct session *session, uint64_t passed_ns);
 void session_update_threads(struct session *session);
 unsigned session_live(const struct session *session);   /* threads, as this step sees them */

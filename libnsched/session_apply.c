@@ -50,6 +50,7 @@ static int apply_thread(struct session *s, const struct move *move)
 	t->moved_ms = session_now_ms(s);
 	s->totals.thread_moves++;
 	session_count_move(s, move);
+	session_on_trial(s, move, 0);
 	session_record(s, move, 1, 0);
 	return 1;
 }

@@ -137,6 +137,7 @@ static int finish(struct session *s, const struct outcome *out)
 	if (!out->moved && !out->failed) return 0;
 	session_record(s, out->move, out->moved, out->failed);
 	if (out->moved) session_count_move(s, out->move);
+	if (out->moved) session_on_trial(s, out->move, out->moved);
 	return out->moved > 0;
 }
 

@@ -27,6 +27,49 @@ void session_take_touches(struct session *s)
 	}
 }
 
+/* ---- what moves are judged by --------------------------------------------------------------------------------- */
+
+static struct trial_seen *seen_of(struct trial_seen *seen, unsigned *n, uint64_t key)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if (seen[i].key == key) return &seen[i];
+	if (*n == TRIAL_REGIONS) return NULL;
+	seen[*n] = (struct trial_seen){ .key = key };
+	return &seen[(*n)++];
+}
+
+/* Its time is the slowest thread's; a table that was cleared begins anew. */
+static void see(struct nsched_thread *t, unsigned k, struct trial_seen *seen, unsigned *n)
+{
+	const struct region *r = &t->regions.region[k];
+	uint64_t count = atomic_load_explicit(&r->count, memory_order_relaxed), timed = atomic_load_explicit(&r->timed, memory_order_relaxed),
+	         ticks = atomic_load_explicit(&r->timed_ticks, memory_order_relaxed);
+	uint64_t visits = count - t->region_seen[k].count, of = timed - t->region_seen[k].timed, passed = ticks - t->region_seen[k].ticks;
+	bool goes_on = count >= t->region_seen[k].count && timed > t->region_seen[k].timed && ticks > t->region_seen[k].ticks;
+	t->region_seen[k].count = count;
+	t->region_seen[k].timed = timed;
+	t->region_seen[k].ticks = ticks;
+	if (!goes_on) return;
+	struct trial_seen *each = seen_of(seen, n, atomic_load_explicit(&r->key, memory_order_relaxed));
+	if (!each) return;
+	if (passed / of > each->took) each->took = passed / of;
+	if (visits > each->visits) each->visits = visits > UINT32_MAX ? UINT32_MAX : (uint32_t)visits;
+}
+
+void session_see_regions(struct session *s)
+{
+	struct trial_seen seen[TRIAL_REGIONS];
+	unsigned n = 0;
+	for (uint32_t i = 0; i < s->registry->seen_n; i++) {
+		struct nsched_thread *t = registry_at(s->registry, i);
+		uint32_t used = t->seen.state == THREAD_LIVE ? atomic_load_explicit(&t->regions.used, memory_order_acquire) : 0;
+		for (unsigned k = 0; used; k++, used >>= 1)
+			if (used & 1) see(t, k, seen, &n);
+	}
+	if (s->witness) s->witness->regions(s->witness_state, seen, &n);
+	for (unsigned i = 0; i < n; i++) trial_see(&s->trial, &seen[i]);
+}
+
 /* ---- regions --------------------------------------------------------------------------------------------- */
 
 struct sum {

@@ -70,6 +70,7 @@ static void forget(struct session *s, struct nsched_thread *t)
 	evidence_forget_thread(s->evidence, t->number);
 	ranges_forget_thread(s->ranges, t->number);
 	past_forget_thread(&s->past, t->number);
+	trial_forget_thread(&s->trial, t->number);
 	registry_free_slot(s->registry, t);
 	t->seen.state = THREAD_FREE;
 	t->seen.bound = REGISTRY_NO_NODE;

@@ -9,6 +9,7 @@
 #include "neighbours.h"
 #include "pure/plan.h"
 #include "pure/situation.h"
+#include "pure/trial.h"
 #include "ranges.h"
 #include "registry.h"
 
@@ -25,6 +26,9 @@ struct witness_ops {
 
 	/* The thread has told of these uses of memory, REGISTRY_TOUCHES at the most. */
 	void (*touches)(void *state, struct nsched_thread *thread, uint64_t *addr, uint32_t *n);
+
+	/* These regions were gone through since the last step, TRIAL_REGIONS at the most. */
+	void (*regions)(void *state, struct trial_seen *seen, unsigned *n);
 
 	/* Ranges and hints are about to be read, under their lock. */
 	void (*ranges)(void *state, struct ranges *ranges);

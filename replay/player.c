@@ -25,7 +25,7 @@ static const char *const names[RECORD_EVENTS] = {
 	[RECORD_FAULTS] = "the kernel's faults", [RECORD_TIMES] = "a thread's times", [RECORD_LOCATE] = "where pages lie", [RECORD_MOVE] = "a move of pages",
 	[RECORD_POLICY] = "a policy of memory", [RECORD_BEGIN] = "a step", [RECORD_THREADS] = "the threads", [RECORD_BOUND] = "a binding",
 	[RECORD_TOUCHES] = "touches", [RECORD_RANGES] = "ranges", [RECORD_NEIGHBOURS] = "the plan for all", [RECORD_PLAN] = "a plan", [RECORD_END] = "the end",
-	[RECORD_PRICE] = "a sample's price",
+	[RECORD_PRICE] = "a sample's price", [RECORD_REGIONS] = "regions",
 };
 
 static const char *name_of(unsigned event)
@@ -146,6 +146,20 @@ static void put_touches(void *state, struct nsched_thread *t, uint64_t *addr, ui
 	for (uint32_t i = 0; i < *n; i++) {
 		addr[i] = player_difference(p, &p->last_line) << RECORD_LINE_SHIFT;
 		if (p->listener) p->listener->touch(p->listener->arg, t->number, addr[i]);
+	}
+}
+
+static void put_regions(void *state, struct trial_seen *seen, unsigned *n)
+{
+	struct player *p = state;
+	*n = 0;
+	if (tape_is_bad(p->in) || tape_peek(p->in) != RECORD_REGIONS) return;
+	(void)tape_get_byte(p->in);
+	*n = (unsigned)tape_get_below(p->in, TRIAL_REGIONS + 1, "regions");
+	for (unsigned i = 0; i < *n; i++) {
+		seen[i].key = tape_get(p->in);
+		seen[i].took = tape_get(p->in);
+		seen[i].visits = (uint32_t)tape_get_below(p->in, (uint64_t)UINT32_MAX + 1, "visits");
 	}
 }
 
@@ -282,7 +296,7 @@ static void compare_plan(void *state, const struct situation *situation, const s
 	p->same_plan = same_plan(plan, &p->recorded);
 }
 
-static const struct witness_ops witness = { begin_step, end_step, put_threads, put_bound, put_touches, put_ranges, put_neighbours, compare_plan };
+static const struct witness_ops witness = { begin_step, end_step, put_threads, put_bound, put_touches, put_regions, put_ranges, put_neighbours, compare_plan };
 
 /* ---- life ------------------------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/rows.h"
 #include "pure/pure.h"
 
 #define PER_S 1e9f   /* a cost of 1 is a thread that does nothing but wait for memory: 1e9 ns each second */
@@ -118,14 +119,27 @@ static float chunk_latency(const struct estimate *e, const struct situation_chun
 	return sum;
 }
 
+/* The next node above `after` (-1: the first) that some of the chunk lies on, or -1; and how much of it. */
+static int next_where(const struct situation_chunk *c, int after, float *share)
+{
+	int next = -1;
+	for (unsigned k = 0; k < SITUATION_WHERE; k++) {
+		int node = c->where[k].node;
+		if (node <= after || (next >= 0 && node > next)) continue;
+		next = node;
+		*share = c->where[k].share;
+	}
+	return next;
+}
+
 float estimate_chunk(const struct estimate *e, unsigned chunk)
 {
 	const struct situation_chunk *c = &e->situation->chunk[chunk];
-	float sum = 0;
-	for (unsigned n = 0; n < e->situation->machine->n_nodes; n++) {
-		float share = estimate_share(e, chunk, n);
-		if (share > 0) sum += share * chunk_latency(e, c, n) * estimate_stretch(e, n, 0);
-	}
+	float sum = 0, share = 0;
+	int moved = e->chunk_node[chunk];
+	if (moved >= 0) return PER_S * chunk_latency(e, c, (unsigned)moved) * estimate_stretch(e, (unsigned)moved, 0);
+	for (int n = next_where(c, -1, &share); n >= 0; n = next_where(c, n, &share))
+		sum += share * chunk_latency(e, c, (unsigned)n) * estimate_stretch(e, (unsigned)n, 0);
 	return PER_S * sum;
 }
 
@@ -143,17 +157,6 @@ float estimate_chunk_on(const struct estimate *e, unsigned chunk, unsigned node)
 	const struct situation_chunk *c = &e->situation->chunk[chunk];
 	float more = (1 - estimate_share(e, chunk, node)) * situation_traffic(e->situation, c);
 	return PER_S * chunk_latency(e, c, node) * estimate_stretch(e, node, more);
-}
-
-float estimate_chunk_latency(const struct estimate *e, unsigned chunk, int node)
-{
-	const struct situation_chunk *c = &e->situation->chunk[chunk];
-	if (node < 0) node = e->chunk_node[chunk];
-	if (node >= 0) return PER_S * chunk_latency(e, c, (unsigned)node);
-	float sum = 0;
-	for (unsigned k = 0; k < SITUATION_WHERE && c->where[k].node >= 0; k++)
-		sum += c->where[k].share * chunk_latency(e, c, (unsigned)c->where[k].node);
-	return PER_S * sum;
 }
 
 /* accesses x latency of a thread that runs on `node` to those it talks to. */
@@ -222,12 +225,11 @@ double estimate_likely_cost(const struct estimate *e)
 	return (double)PER_S * sum + estimate_talks(e);
 }
 
-/* accesses x latency of all users of a chunk, for every node that it could lie on. Four at a time, which compilers make one of:
- * rows of latencies are as long as MACHINE_NODES, a multiple, and what is behind the last node is nothing. */
+/* accesses x latency of all users of a chunk, for every node that it could lie on. */
 static void all_latencies(const struct estimate *e, const struct situation_chunk *c, float *weight)
 {
 	const struct machine *m = e->situation->machine;
-	memset(weight, 0, MACHINE_NODES * sizeof *weight);
+	memset(weight, 0, MACHINE_NODES * sizeof *weight);   /* behind the last node, too */
 	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
 		const struct situation_use *use = &e->situation->use[u];
 		int node = e->thread_node[use->thread];
@@ -235,9 +237,7 @@ static void all_latencies(const struct estimate *e, const struct situation_chunk
 			for (unsigned n = 0; n < m->n_nodes; n++) weight[n] += use->rate * m->latency_ns[n][n];
 			continue;
 		}
-		const float *row = m->latency_ns[node];
-		for (unsigned n = 0; n < m->n_nodes; n += 4)
-			for (unsigned k = n; k < n + 4; k++) weight[k] += use->rate * row[k];
+		rows_add(weight, m->latency_ns[node], use->rate, m->n_nodes);
 	}
 }
 
@@ -246,24 +246,43 @@ static double at_least_1(double u)
 	return u > 1 ? u : 1;
 }
 
-double estimate_without(const struct estimate *e, unsigned chunk, double *on)
+/* What a node's memory costs less without the chunk's `share` of it; `on`: and more with all of it on top of that. */
+static double without_share(const struct estimate *e, unsigned n, double share, double traffic, double latency, double *on)
+{
+	double w = e->weight[n], d = e->demand[n], all = e->per_service[n], now = w * at_least_1(d * all);
+	w -= share * latency;
+	d -= share * traffic;
+	double without = w * at_least_1(d * all);
+	*on = (double)PER_S * ((w + latency) * at_least_1((d + traffic) * all) - without);
+	return now - without;
+}
+
+/* What a node's memory costs more with so much more of it, for ROWS_STEP nodes. */
+static inline void put_on_step(double *restrict on, const double *restrict weight, const double *restrict demand, const double *restrict all,
+                               const float *restrict latency, double traffic)
+{
+	for (unsigned k = 0; k < ROWS_STEP; k++) {
+		double more = (weight[k] + (double)latency[k]) * at_least_1((demand[k] + traffic) * all[k]);
+		on[k] = (double)PER_S * (more - weight[k] * at_least_1(demand[k] * all[k]));
+	}
+}
+
+double estimate_without(const struct estimate *e, unsigned chunk, double *on, float *latency)
 {
 	const struct machine *m = e->situation->machine;
 	const struct situation_chunk *c = &e->situation->chunk[chunk];
-	float weight[MACHINE_NODES];
 	double traffic = (double)situation_traffic(e->situation, c), less = 0;
-	all_latencies(e, c, weight);
-	for (unsigned n = 0; n < m->n_nodes; n++) {
-		double share = (double)estimate_share(e, chunk, n), w = e->weight[n], d = e->demand[n], all = e->per_service[n];
-		double now = w * at_least_1(d * all), without = now;
-		if (share > 0) {
-			w -= share * (double)weight[n];
-			d -= share * traffic;
-			without = w * at_least_1(d * all);
-			less += now - without;
-		}
-		on[n] = m->node[n].memory_bytes ? (double)PER_S * ((w + (double)weight[n]) * at_least_1((d + traffic) * all) - without) : (double)INFINITY;
-	}
+	int moved = e->chunk_node[chunk];
+	float share = 0;
+	all_latencies(e, c, latency);
+	/* as if none of it lay there, which is true of all nodes but a few */
+	for (unsigned n = 0; n < m->n_nodes; n += ROWS_STEP)
+		put_on_step(on + n, e->weight + n, e->demand + n, e->per_service + n, latency + n, traffic);
+	if (moved >= 0) less = without_share(e, (unsigned)moved, 1, traffic, (double)latency[moved], &on[moved]);
+	for (int n = moved < 0 ? next_where(c, -1, &share) : -1; n >= 0; n = next_where(c, n, &share))
+		if (share > 0) less += without_share(e, (unsigned)n, (double)share, traffic, (double)latency[n], &on[n]);
+	for (unsigned n = 0; n < m->n_nodes; n++)
+		if (!m->node[n].memory_bytes) on[n] = (double)INFINITY;
 	return (double)PER_S * less;
 }
 

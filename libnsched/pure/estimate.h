@@ -52,13 +52,11 @@ float estimate_chunk_left(const struct estimate *estimate, unsigned chunk);
 float estimate_thread(const struct estimate *estimate, unsigned thread);
 float estimate_thread_on(const struct estimate *estimate, unsigned thread, unsigned node);
 
-/* The latency of all accesses to a chunk (ns each second), as it lies in this placement (node -1) or would on a node; without stretch. */
-float estimate_chunk_latency(const struct estimate *estimate, unsigned chunk, int node);
-
 /* What all memory would cost less if the chunk were not there, and what it would cost more again if it lay on each node
- * (`on`, a value for each; infinite where there is no memory): the slowdown that it causes to others on a full
- * node included, unlike above. */
-double estimate_without(const struct estimate *estimate, unsigned chunk, double *on);
+ * (`on`, room for MACHINE_NODES; infinite where there is no memory): the slowdown that it causes to others on a full
+ * node included, unlike above. `latency` (room for MACHINE_NODES): accesses x latency of its users (ns per ns), were it on each node,
+ * without stretch. */
+double estimate_without(const struct estimate *estimate, unsigned chunk, double *on, float *latency);
 
 /* Takes the move. */
 void estimate_move_chunk(struct estimate *estimate, unsigned chunk, unsigned node);

@@ -31,10 +31,9 @@ unsigned joint_sharing(const unsigned *cores, const unsigned *threads_on, unsign
 	return sharing;
 }
 
-/* Sharing cores, and moving. */
-static double add_prices(const struct joint *j, double sum)
+double joint_prices(const struct joint *j)
 {
-	sum += (double)JOINT_CORE_SHARED * joint_sharing(j->cores, j->e.threads_on, j->s->machine->n_nodes);
+	double sum = (double)JOINT_CORE_SHARED * joint_sharing(j->cores, j->e.threads_on, j->s->machine->n_nodes);
 	for (unsigned t = 0; t < j->s->n_threads; t++)
 		if (j->e.thread_node[t] != j->before->thread_node[t]) sum += (double)j->thread_price[t];
 	for (unsigned c = 0; c < j->s->n_chunks; c++) {
@@ -42,14 +41,4 @@ static double add_prices(const struct joint *j, double sum)
 		if (copy > 0) sum += (double)(copy + j->chunk_price[c]);
 	}
 	return sum;
-}
-
-double joint_total(const struct joint *j)
-{
-	return add_prices(j, estimate_cost(&j->e));
-}
-
-double joint_likely(const struct joint *j)
-{
-	return add_prices(j, estimate_likely_cost(&j->e));
 }

@@ -6,7 +6,7 @@
  *   joint_talks.c     threads that talk to each other, drawn together
  *   joint_build.c     another beginning: threads with their memory, put down one after the other
  *
- * All lower one figure, joint_total: what memory costs, what sharing cores costs, and for each thing that is moved what its
+ * All lower one figure: what memory costs, what sharing cores costs, and for each thing that is moved what its
  * move takes of each second until the horizon, and a friction: what it must gain at least not to be noise. */
 #ifndef NSCHED_JOINT_H
 #define NSCHED_JOINT_H
@@ -52,9 +52,8 @@ bool joint_talks(struct joint *joint);
  * `groups` is not NULL. 0 or -ENOMEM. */
 int joint_build(struct joint *joint, const struct groups *groups);
 
-/* ns each second: what is sure, and what is likely. */
-double joint_total(const struct joint *joint);
-double joint_likely(const struct joint *joint);
+/* What comes on top of memory's cost (estimate_cost, estimate_likely_cost), ns each second: sharing cores, and moving. */
+double joint_prices(const struct joint *joint);
 
 /* What copying the rest of a chunk to a node takes of each second. */
 float joint_copy(const struct joint *joint, unsigned chunk, unsigned node);

@@ -43,7 +43,9 @@ struct build {
 	unsigned *here;            /* its threads that run there and may be moved, */
 	float *price;              /* and what moving them takes */
 	unsigned threads_on[MACHINE_NODES], most[MACHINE_NODES];
+	int nearest[MACHINE_NODES];                              /* machine_nearest_memory */
 	double demand[MACHINE_NODES], weight[MACHINE_NODES];
+	double stretch[MACHINE_NODES];                           /* the likely one, at that demand */
 };
 
 static void *zeroed(size_t n, size_t bytes)
@@ -186,6 +188,12 @@ static void assume_traffic(struct build *b)
 	}
 }
 
+/* A node's likely stretch, with so much more demand. */
+static double likely(const struct build *b, unsigned n, float more)
+{
+	return estimate_likely((b->demand[n] + (double)more) * b->j->e.per_service[n]);
+}
+
 /* What is left on the nodes when all bundles are taken off: threads that stay, with all that they use, and the demand of others
  * for memory that is no bundle's own. */
 static void take_off(struct build *b)
@@ -205,50 +213,75 @@ static void take_off(struct build *b)
 		b->other[i] = b->other[i] > b->own[i] ? b->other[i] - b->own[i] : 0;
 		b->demand[i % b->nodes] -= (double)b->own[i];
 	}
-	for (unsigned n = 0; n < b->nodes; n++)
+	for (unsigned n = 0; n < b->nodes; n++) {
 		if (b->demand[n] < 0) b->demand[n] = 0;
+		b->stretch[n] = likely(b, n, 0);
+		b->nearest[n] = machine_nearest_memory(j->s->machine, n);
+	}
 }
 
 /* ---- putting them down -------------------------------------------------------------------------------- */
 
-static double stretched(const struct build *b, unsigned n, double weight, double demand)
+/* What `traffic` to memory of node `n` adds to all cost, wherever it comes from: all there is stretched, from `was` to `is`; and for each
+ * node that it may come from, on top of that. (Costs here are a second's, in seconds: ns per ns.) */
+static double add_memory(const struct build *b, unsigned n, float traffic, double was, double is, double *from)
 {
-	return 1e9 * weight * estimate_likely(demand * b->j->e.per_service[n]);
+	const struct machine *m = b->j->s->machine;
+	double factor = (double)traffic * is;
+	for (unsigned k = 0; k < b->nodes; k++) from[k] += factor * (double)m->latency_ns[k][n];
+	return b->weight[n] * (is - was);
 }
 
-/* What `traffic` to memory of node `n`, from CPUs of node `from`, adds to all cost; `more`: and to the node's demand. */
-static double adds(const struct build *b, unsigned from, unsigned n, float traffic, bool more)
+/* What a bundle costs wherever it is put; and on each node on top of that. */
+struct costs {
+	double base, left;                  /* `left`: its own memory, left where it lies */
+	double on[MACHINE_NODES], on_left[MACHINE_NODES];
+};
+
+static void find_costs(const struct build *b, unsigned i, struct costs *costs)
 {
-	double weight = (double)(traffic * b->j->s->machine->latency_ns[from][n]), demand = b->demand[n];
-	return stretched(b, n, b->weight[n] + weight, more ? demand + (double)traffic : demand) - stretched(b, n, b->weight[n], demand);
+	const float *own = &b->own[i * b->nodes], *other = &b->other[i * b->nodes], *price = &b->price[i * b->nodes];
+	costs->base = costs->left = 0;
+	for (unsigned n = 0; n < b->nodes; n++) costs->on[n] = costs->on_left[n] = 0;
+	for (unsigned n = 0; n < b->nodes; n++) {
+		costs->base += 1e-9 * (double)price[n];
+		costs->on[n] -= 1e-9 * (double)price[n];
+		if (other[n] > 0) costs->base += add_memory(b, n, other[n], b->stretch[n], b->stretch[n], costs->on);
+		if (own[n] > 0) costs->left += add_memory(b, n, own[n], b->stretch[n], likely(b, n, own[n]), costs->on_left);
+	}
 }
 
 struct spot { int node, memory; double cost; };
 
+static unsigned beyond(unsigned threads, unsigned cores)
+{
+	return threads > cores ? threads - cores : 0;
+}
+
 /* The bundle on node `n`: its memory left where it is, or brought along, whichever costs less. */
-static struct spot cost_on(const struct build *b, unsigned i, unsigned n)
+static struct spot cost_on(const struct build *b, unsigned i, unsigned n, const struct costs *costs)
 {
 	const struct bundle *bundle = &b->bundle[i];
-	const float *own = &b->own[i * b->nodes], *other = &b->other[i * b->nodes], *price = &b->price[i * b->nodes];
-	double base = 0, left = 0, brought = (double)INFINITY;
-	int memory = machine_nearest_memory(b->j->s->machine, n);
-	for (unsigned k = 0; k < b->nodes; k++) {
-		if (k != n) base += (double)price[k];
-		if (other[k] > 0) base += adds(b, n, k, other[k], false);
-		if (own[k] > 0) left += adds(b, n, k, own[k], true);
+	const struct machine *m = b->j->s->machine;
+	double base = costs->base + costs->on[n], left = costs->left + costs->on_left[n], brought = (double)INFINITY;
+	unsigned sharing = beyond(b->threads_on[n] + bundle->threads, b->j->cores[n]) - beyond(b->threads_on[n], b->j->cores[n]);
+	base += 1e-9 * (double)JOINT_CORE_SHARED * sharing;
+	if (bundle->traffic > 0 && b->nearest[n] >= 0) {
+		unsigned to = (unsigned)b->nearest[n];
+		double is = likely(b, to, bundle->traffic);
+		brought = 1e-9 * (double)(bundle->copy - b->there[i * b->nodes + to]);
+		brought += b->weight[to] * (is - b->stretch[to]) + (double)(bundle->traffic * m->latency_ns[n][to]) * is;
 	}
-	for (unsigned k = 0; k < bundle->threads; k++)
-		if (b->threads_on[n] + k >= b->j->cores[n]) base += (double)JOINT_CORE_SHARED;
-	if (bundle->traffic > 0 && memory >= 0)
-		brought = (double)(bundle->copy - b->there[i * b->nodes + (unsigned)memory]) + adds(b, n, (unsigned)memory, bundle->traffic, true);
 	bool brings = brought < left;
-	return (struct spot){ (int)n, brings ? memory : -1, base + (brings ? brought : left) };
+	return (struct spot){ (int)n, brings ? b->nearest[n] : -1, base + (brings ? brought : left) };
 }
 
 static void add_traffic(struct build *b, unsigned from, unsigned n, float traffic, bool more)
 {
 	b->weight[n] += (double)(traffic * b->j->s->machine->latency_ns[from][n]);
-	if (more) b->demand[n] += (double)traffic;
+	if (!more) return;
+	b->demand[n] += (double)traffic;
+	b->stretch[n] = likely(b, n, 0);
 }
 
 /* The bundle where it is put, taken in (sign 1) or out (-1). */
@@ -266,9 +299,11 @@ static void count(struct build *b, const struct bundle *bundle, float sign)
 static bool put_down(struct build *b, struct bundle *bundle)
 {
 	struct spot best = { -1, -1, (double)INFINITY };
+	struct costs costs;
+	find_costs(b, bundle->number, &costs);
 	for (unsigned n = 0; n < b->nodes; n++) {
 		if (b->threads_on[n] + bundle->threads > b->most[n]) continue;
-		struct spot spot = cost_on(b, bundle->number, n);
+		struct spot spot = cost_on(b, bundle->number, n, &costs);
 		if (best.node < 0 || spot.cost < best.cost * (1 - 1e-6)) best = spot;
 	}
 	bundle->node = best.node;
@@ -293,8 +328,10 @@ static int together_on(const struct build *b, const struct bundle *bundle)
 static void put_back(struct build *b, struct bundle *bundle)
 {
 	int on = together_on(b, bundle);
+	struct costs costs;
 	if (on < 0) return;
-	struct spot spot = cost_on(b, bundle->number, (unsigned)on);
+	find_costs(b, bundle->number, &costs);
+	struct spot spot = cost_on(b, bundle->number, (unsigned)on, &costs);
 	bundle->node = on;
 	bundle->memory = spot.memory;
 	count(b, bundle, 1);

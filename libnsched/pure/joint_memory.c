@@ -32,19 +32,30 @@ static double move_price(const struct joint *j, unsigned c, unsigned node)
 	return copy > 0 ? (double)(copy + j->chunk_price[c]) : 0;
 }
 
+/* The latency of all accesses to a chunk as it lies: `latency` has what it is were all of it on a node. */
+static float latency_here(const struct joint *j, unsigned c, const float *latency)
+{
+	const struct situation_chunk *chunk = &j->s->chunk[c];
+	float sum = 0;
+	if (j->e.chunk_node[c] >= 0) return latency[j->e.chunk_node[c]];
+	for (unsigned k = 0; k < SITUATION_WHERE && chunk->where[k].node >= 0; k++) sum += chunk->where[k].share * latency[chunk->where[k].node];
+	return sum;
+}
+
 /* `own`: only where its own users are nearer. */
 static bool place(struct joint *j, unsigned c, bool own)
 {
-	double on[MACHINE_NODES], now = estimate_without(&j->e, c, on);
+	double on[MACHINE_NODES];
+	float latency[MACHINE_NODES];
+	double now = estimate_without(&j->e, c, on, latency);
 	int here = j->e.chunk_node[c], best = -1;
 	double least = now + (here >= 0 ? move_price(j, c, (unsigned)here) : 0), alike = ALIKE * now;
-	float latency = own ? (float)(1 - ALIKE) * estimate_chunk_latency(&j->e, c, -1) : 0;
+	float nearer = own ? (float)(1 - ALIKE) * latency_here(j, c, latency) : INFINITY;
 	for (unsigned n = 0; n < j->s->machine->n_nodes; n++) {
-		if ((int)n == here || !(on[n] < least + alike)) continue;
+		if (!(on[n] < least + alike) || !(latency[n] < nearer) || (int)n == here) continue;
 		double cost = on[n] + move_price(j, c, n);
 		bool emptier = best >= 0 && cost < least + alike && demand_part(j, n) < demand_part(j, (unsigned)best) - ALIKE;
 		if (!(cost < least - alike) && !emptier) continue;
-		if (own && !(estimate_chunk_latency(&j->e, c, (int)n) < latency)) continue;
 		least = cost;
 		best = (int)n;
 	}

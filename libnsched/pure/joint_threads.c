@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pure/joint.h"
+#include "pure/rows.h"
 #include "pure/pure.h"
 
 /* Threads on nodes with room for so many each: for memory as it lies, each thread costs so much on each node, and neither
@@ -21,28 +22,50 @@ struct edge {
 	float change;
 };
 
+/* Threads of one node that may be moved: each knows the next and the one before, -1: none. */
+struct link {
+	int next, before;
+};
+
 struct transport {
 	struct joint *j;
 	unsigned nodes;
 	float *cost;             /* [thread * nodes + node] */
 	struct edge *edge;       /* [from * nodes + to] */
-	int16_t *on;             /* of each thread that may be moved: its node, else -1 */
+	struct link *link;       /* of each thread */
+	int first[MACHINE_NODES];/* of each node's threads */
 	float noise;
 	bool moved;
 };
 
-/* latency[k][n]: to memory of k from CPUs of n. Most threads use memory of few nodes. */
+/* latency[k][n]: to memory of k from CPUs of n. */
 static void add_costs(const struct transport *t, unsigned thread, float latency[][MACHINE_NODES], const float *stretch)
 {
 	const float *reach = &t->j->e.reach[thread * t->nodes];
 	float cost[MACHINE_NODES] = { 0 };
 	for (unsigned k = 0; k < t->nodes; k++) {
 		float price = reach[k] * stretch[k];
-		if (!(price > 0)) continue;
-		for (unsigned n = 0; n < t->nodes; n += 4)
-			for (unsigned i = n; i < n + 4; i++) cost[i] += price * latency[k][i];
+		if (!(price > 0)) continue;   /* most threads use memory of few nodes */
+		rows_add(cost, latency[k], price, t->nodes);
 	}
 	for (unsigned n = 0; n < t->nodes; n++) t->cost[thread * t->nodes + n] = cost[n];
+}
+
+/* A thread among those of a node, and out of them. */
+static void enter(struct transport *t, unsigned thread, unsigned node)
+{
+	int next = t->first[node];
+	t->link[thread] = (struct link){ next, -1 };
+	if (next >= 0) t->link[next].before = (int)thread;
+	t->first[node] = (int)thread;
+}
+
+static void leave(struct transport *t, unsigned thread, unsigned node)
+{
+	struct link link = t->link[thread];
+	if (link.before >= 0) t->link[link.before].next = link.next;
+	else t->first[node] = link.next;
+	if (link.next >= 0) t->link[link.next].before = link.before;
 }
 
 static void find_costs(struct transport *t)
@@ -51,19 +74,32 @@ static void find_costs(struct transport *t)
 	float stretch[MACHINE_NODES], latency[MACHINE_NODES][MACHINE_NODES];
 	double all = 0;
 	for (unsigned k = 0; k < t->nodes; k++) {
+		t->first[k] = -1;
 		stretch[k] = 1e9f * estimate_stretch(&j->e, k, 0);
 		memset(latency[k], 0, sizeof latency[k]);
 		for (unsigned n = 0; n < t->nodes; n++) latency[k][n] = j->s->machine->latency_ns[n][k];
 	}
 	for (unsigned i = 0; i < j->s->n_threads; i++) {
 		float *cost = &t->cost[i * t->nodes];
-		t->on[i] = joint_may_thread(j, i) ? j->e.thread_node[i] : (int16_t)-1;
+		int home = j->s->thread[i].node;
 		add_costs(t, i, latency, stretch);
 		if (j->e.thread_node[i] >= 0) all += (double)cost[j->e.thread_node[i]];
-		for (unsigned n = 0; n < t->nodes; n++)
-			if (j->s->thread[i].node != (int)n) cost[n] += j->thread_price[i];
+		float at_home = home >= 0 ? cost[home] : 0;
+		for (unsigned n = 0; n < t->nodes; n++) cost[n] += j->thread_price[i];
+		if (home >= 0) cost[home] = at_home;
+		if (joint_may_thread(j, i)) enter(t, i, (unsigned)j->e.thread_node[i]);
 	}
 	t->noise = (float)(NOISE * all) + 1;
+}
+
+/* A thread as the one to take from a node, to each other that it gains more by than the one that was. Of equals the lowest. */
+static inline void offer(const struct transport *t, struct edge *edge, unsigned from, unsigned thread)
+{
+	const float *cost = &t->cost[thread * t->nodes];
+	for (unsigned n = 0; n < t->nodes; n++) {
+		float change = cost[n] - cost[from];
+		if (change < edge[n].change || (change <= edge[n].change && (int)thread < edge[n].thread)) edge[n] = (struct edge){ (int)thread, change };
+	}
 }
 
 /* The edges that leave a node. */
@@ -71,20 +107,41 @@ static void find_edges(struct transport *t, unsigned from)
 {
 	struct edge *edge = &t->edge[from * t->nodes];
 	for (unsigned n = 0; n < t->nodes; n++) edge[n] = (struct edge){ -1, INFINITY };
-	for (unsigned i = 0; i < t->j->s->n_threads; i++) {
-		if (t->on[i] != (int)from) continue;
-		const float *cost = &t->cost[i * t->nodes];
-		for (unsigned n = 0; n < t->nodes; n++)
-			if (cost[n] - cost[from] < edge[n].change) edge[n] = (struct edge){ (int)i, cost[n] - cost[from] };
-	}
+	for (int i = t->first[from]; i >= 0; i = t->link[i].next) offer(t, edge, from, (unsigned)i);
 }
 
-static void go(struct transport *t, unsigned from, unsigned to)
+/* One edge. */
+static void find_edge(struct transport *t, unsigned from, unsigned to)
 {
-	unsigned thread = (unsigned)t->edge[from * t->nodes + to].thread;
+	struct edge best = { -1, INFINITY };
+	for (int i = t->first[from]; i >= 0; i = t->link[i].next) {
+		const float *cost = &t->cost[(unsigned)i * t->nodes];
+		float change = cost[to] - cost[from];
+		if (change < best.change || (change <= best.change && i < best.thread)) best = (struct edge){ i, change };
+	}
+	t->edge[from * t->nodes + to] = best;
+}
+
+/* A thread goes. Of the edges that leave where it was, those are found anew that it was; to find one by one pays for
+ * a few of them. */
+static void go(struct transport *t, unsigned thread, unsigned from, unsigned to)
+{
+	unsigned lost[MACHINE_NODES], n_lost = 0;
 	estimate_move_thread(&t->j->e, thread, to);
-	t->on[thread] = (int16_t)to;
+	leave(t, thread, from);
+	enter(t, thread, to);
+	for (unsigned n = 0; n < t->nodes; n++)
+		if (t->edge[from * t->nodes + n].thread == (int)thread) lost[n_lost++] = n;
+	if (n_lost > t->nodes / 4) find_edges(t, from);
+	else
+		for (unsigned k = 0; k < n_lost; k++) find_edge(t, from, lost[k]);
+	offer(t, &t->edge[to * t->nodes], to, thread);
 	t->moved = true;
+}
+
+static unsigned thread_of(const struct transport *t, unsigned from, unsigned to)
+{
+	return (unsigned)t->edge[from * t->nodes + to].thread;
 }
 
 /* ---- single moves ------------------------------------------------------------------------------------- */
@@ -130,10 +187,11 @@ static struct step best_move(const struct transport *t, bool relief)
 	bool free = is_free(t);
 	for (unsigned a = 0; a < t->nodes; a++) {
 		if (relief && !must_leave(t, a, free)) continue;
+		const struct edge *edge = &t->edge[a * t->nodes];
 		for (unsigned b = 0; b < t->nodes; b++) {
-			const struct edge *edge = &t->edge[a * t->nodes + b];
-			if (edge->thread < 0 || !may_go(t, a, b, free)) continue;
-			float change = edge->change + JOINT_CORE_SHARED * (float)joint_more_sharing(t->j, t->j->e.threads_on, (int)a, b);
+			/* most can't win even if they end a sharing */
+			if (edge[b].change - JOINT_CORE_SHARED >= best.change + t->noise || edge[b].thread < 0 || !may_go(t, a, b, free)) continue;
+			float change = edge[b].change + JOINT_CORE_SHARED * (float)joint_more_sharing(t->j, t->j->e.threads_on, (int)a, b);
 			bool alike = best.from >= 0 && change < best.change + t->noise && fullness(t, b) < fullness(t, (unsigned)best.to);
 			if (change < best.change - (best.from >= 0 ? t->noise : 0) || alike) best = (struct step){ (int)a, (int)b, change, false };
 		}
@@ -155,10 +213,9 @@ static bool take(struct transport *t, struct step step)
 {
 	if (step.from < 0) return false;
 	unsigned a = (unsigned)step.from, b = (unsigned)step.to;
-	go(t, a, b);
-	if (step.exchange) go(t, b, a);
-	find_edges(t, a);
-	find_edges(t, b);
+	unsigned there = thread_of(t, a, b), back = step.exchange ? thread_of(t, b, a) : 0;
+	go(t, there, a, b);
+	if (step.exchange) go(t, back, b, a);
 	return true;
 }
 
@@ -190,15 +247,16 @@ static int find_ring(const struct transport *t, int *back)
 static bool take_ring(struct transport *t)
 {
 	int back[MACHINE_NODES], at = find_ring(t, back), n = at;
-	bool in_ring[MACHINE_NODES] = { false };
+	unsigned thread[MACHINE_NODES];
 	if (at < 0) return false;
 	do {
-		go(t, (unsigned)back[n], (unsigned)n);
-		in_ring[n] = true;
+		thread[n] = thread_of(t, (unsigned)back[n], (unsigned)n);
 		n = back[n];
 	} while (n != at);
-	for (unsigned k = 0; k < t->nodes; k++)
-		if (in_ring[k]) find_edges(t, k);
+	do {
+		go(t, thread[n], (unsigned)back[n], (unsigned)n);
+		n = back[n];
+	} while (n != at);
 	return true;
 }
 
@@ -209,8 +267,8 @@ int joint_threads(struct joint *j)
 	if (!j->rules->threads || !j->s->n_threads) return 0;
 	t.cost = malloc((size_t)j->s->n_threads * nodes * sizeof *t.cost);
 	t.edge = malloc((size_t)nodes * nodes * sizeof *t.edge);
-	t.on = malloc(j->s->n_threads * sizeof *t.on);
-	int ret = t.cost && t.edge && t.on ? 0 : -ENOMEM;
+	t.link = malloc(j->s->n_threads * sizeof *t.link);
+	int ret = t.cost && t.edge && t.link ? 0 : -ENOMEM;
 	if (!ret) {
 		find_costs(&t);
 		for (unsigned n = 0; n < nodes; n++) find_edges(&t, n);
@@ -220,6 +278,6 @@ int joint_threads(struct joint *j)
 	}
 	free(t.cost);
 	free(t.edge);
-	free(t.on);
+	free(t.link);
 	return ret;
 }

@@ -79,9 +79,10 @@ static bool is_better(const struct joint *other, const struct joint *j)
 	if (others != crowd) return others < crowd;
 	double sure = estimate_cost(&other->e);
 	if (sure > estimate_cost(j->before) * (1 + SAME) || sure > estimate_cost(&j->e) * RISK) return false;
-	double likely = joint_likely(other), now = joint_likely(j);
+	double others_prices = joint_prices(other), prices = joint_prices(j);
+	double likely = estimate_likely_cost(&other->e) + others_prices, now = estimate_likely_cost(&j->e) + prices;
 	if (likely < now * (1 - LIKELY_GAIN_LEAST)) return true;
-	return likely <= now * (1 + SAME) && joint_total(other) < joint_total(j) * (1 - SAME);
+	return likely <= now * (1 + SAME) && sure + others_prices < (estimate_cost(&j->e) + prices) * (1 - SAME);
 }
 
 /* Another beginning, and the search from there; it replaces j->e if it is better. */
@@ -103,7 +104,7 @@ static int search_anew(struct joint *j, const struct groups *groups)
 
 static bool is_nearly_ideal(const struct joint *j)
 {
-	return joint_total(j) <= NEARLY_IDEAL * j->ideal && estimate_likely_cost(&j->e) <= NEARLY_IDEAL * j->likely_ideal;
+	return estimate_likely_cost(&j->e) <= NEARLY_IDEAL * j->likely_ideal && estimate_cost(&j->e) + joint_prices(j) <= NEARLY_IDEAL * j->ideal;
 }
 
 /* Where much has to be moved, another beginning may come to the same with less of it. Groups first where there are any: if they

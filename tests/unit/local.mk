@@ -40,6 +40,7 @@ unit_tests = \
 	tests/unit/test_session \
 	tests/unit/test_pages_stay \
 	tests/unit/test_session_pages \
+	tests/unit/test_session_trial \
 	tests/unit/test_runtime_code \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
@@ -50,6 +51,7 @@ unit_tests = \
 	tests/unit/test_threads \
 	tests/unit/test_rates \
 	tests/unit/test_throttle \
+	tests/unit/test_trial \
 	tests/unit/test_told \
 	tests/unit/test_topo
 check_PROGRAMS += $(unit_tests)
@@ -130,6 +132,8 @@ tests_unit_test_pages_stay_CFLAGS = $(unit_cflags)
 tests_unit_test_pages_stay_LDADD = $(unit_libs)
 tests_unit_test_session_pages_CFLAGS = $(unit_cflags)
 tests_unit_test_session_pages_LDADD = $(unit_libs)
+tests_unit_test_session_trial_CFLAGS = $(unit_cflags)
+tests_unit_test_session_trial_LDADD = $(unit_libs)
 tests_unit_test_session_CFLAGS = $(unit_cflags)
 tests_unit_test_session_LDADD = $(unit_libs)
 tests_unit_test_situation_CFLAGS = $(unit_cflags)
@@ -148,6 +152,8 @@ tests_unit_test_rates_CFLAGS = $(unit_cflags)
 tests_unit_test_rates_LDADD = $(unit_libs)
 tests_unit_test_throttle_CFLAGS = $(unit_cflags)
 tests_unit_test_throttle_LDADD = $(unit_libs)
+tests_unit_test_trial_CFLAGS = $(unit_cflags)
+tests_unit_test_trial_LDADD = $(unit_libs)
 tests_unit_test_told_CFLAGS = $(unit_cflags)
 tests_unit_test_told_LDADD = $(unit_libs)
 tests_unit_test_topo_CFLAGS = $(unit_cflags)
