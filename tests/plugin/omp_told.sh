@@ -5,13 +5,14 @@
 
 cpus=$(nproc)
 [ "$cpus" -ge 2 ] || { echo "skipped: one CPU can't be made two nodes"; exit 77; }
-# On a busy machine the threads may be gone, and their regions with them, before the report is written: a few tries.
+# On a busy machine the threads may be gone, and their regions with them, before the report is written, or the helper may have
+# had no CPU for more than one look: a few tries.
 for _ in 1 2 3 4 5; do
 	out=$(LD_PRELOAD="$build/tests/stubs/.libs/two_nodes.so" HWLOC_SYNTHETIC="node:2 core:$((cpus / 2)) pu:1" HWLOC_THISSYSTEM=1 \
 		OMP_TOOL_LIBRARIES="$build/.libs/libnsched_ompt.so" NSCHED_DRY_RUN=1 NSCHED_SAMPLE_HZ=0 NSCHED_FAULTS=0 \
 		NSCHED_REPORT="$work/report.json" "$build/tests/plugin/omp_told" 1 2>&1)
 	status=$?
-	[ "$(jq '.regions | length' "$work/report.json" 2>/dev/null)" = 0 ] || break
+	[ "$(jq '(.regions | length) > 0 and .touches > 0' "$work/report.json" 2>/dev/null)" = false ] || break
 done
 same 'the program runs' '0 1' "$status $out"
 of_report() { jq -c "$1" "$work/report.json" 2>&1; }
