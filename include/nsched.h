@@ -114,7 +114,8 @@ NSCHED_API NSCHED_MUST_CHECK int nsched_open(const nsched_config_t *config, nsch
 NSCHED_API int nsched_close(nsched_t *handle);
 
 /* Starts the helper thread, which steps the scheduler from now on; it blocks every signal. A second
- * call does nothing. -EAGAIN, -EPERM: the thread could not be had (the program goes on without);
+ * call does nothing. Waits until the helper knows the machine (milliseconds; a second at the most).
+ * -EAGAIN, -EPERM: the thread could not be had (the program goes on without);
  * -EINVAL: handle is NULL. Thread-safe. */
 NSCHED_API NSCHED_MUST_CHECK int nsched_start(nsched_t *handle);
 

@@ -62,6 +62,7 @@ int nsched_thread_register(nsched_t *handle, nsched_thread_t **thread)
 	KEEP_ERRNO;
 	if (!handle || !thread) return -EINVAL;
 	*thread = registry_add(&handle->registry, (pid_t)syscall(SYS_gettid), true);
+	if (*thread) registry_settle(*thread);
 	GIVE_BACK(*thread ? 0 : -ENOMEM);
 }
 

@@ -73,7 +73,7 @@ static void make(const struct nsched_config *config)
 	registry_made = true;
 	ranges_init(&process_one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
 	pthread_mutex_init(&process_one.step_lock, NULL);
-	process_one.prepared = process_one.stopped = false;
+	process_one.begun = process_one.prepared = process_one.stopped = false;
 	process_one.threads_most = 0;
 	process_one.no_look[0] = 0;
 	process_one.pid = getpid();
@@ -214,6 +214,7 @@ static void publish(const struct session *s)
 static int step_locked(pid_t self_tid)
 {
 	if (!process_one.idle && !process_one.prepared && !process_one.stopped) prepare(self_tid);
+	atomic_store(&process_one.begun, true);
 	if (process_one.idle || process_one.stopped) return 0;
 	look_at_row();
 	sharing_meet(&process_one.sharing, &process_one.session, &process_one.neighbours, &process_one.exchange);
@@ -274,11 +275,24 @@ static void yield_to_other_copy(struct nsched *handle)
 	handle->config.report[0] = 0;   /* the other's is the one that says something */
 }
 
+/* The helper's start takes a CPU for some milliseconds (hwloc, above all): beside a team that has just begun, that has the kernel move
+ * the team's threads about, away from the memory that they touch first. So the team's beginner waits for it; not for ever, as
+ * it may hold what the helper needs (the loader's lock, in a constructor). */
+static void await_begin(struct nsched *handle)
+{
+	enum { WAIT_MOST_MS = 1000, LOOK_NS = 200000 };
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	uint64_t end = clock_linux.now_ns(NULL) + WAIT_MOST_MS * 1000000ull;
+	while (!atomic_load(&handle->begun) && clock_linux.now_ns(NULL) < end) nanosleep(&look, NULL);
+}
+
 int process_start(struct nsched *handle)
 {
 	pthread_mutex_lock(&process_open_lock);
+	bool running = handle->loop.running;
 	yield_to_other_copy(handle);
 	int ret = handle->idle ? 0 : loop_start(&handle->loop, &helper, NULL);
+	if (!ret && !running && handle->loop.running) await_begin(handle);
 	if (ret) snprintf(handle->no_look, sizeof handle->no_look, "the helper thread could not be had: %s", strerror(-ret));
 	pthread_mutex_unlock(&process_open_lock);
 	return ret;

@@ -22,6 +22,7 @@ struct nsched {
 	struct recorder recorder;
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
 	bool idle;                    /* nothing to do here, or it could not be prepared */
+	_Atomic bool begun;           /* the helper knows whether there is anything to do */
 	_Atomic bool prepared;        /* the session exists; any thread may ask */
 	_Atomic bool stopped;         /* and does nothing any more: what is left is its report */
 	nsched_error_t idle_reason;

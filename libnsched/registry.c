@@ -49,6 +49,7 @@ void registry_forget_all(struct registry *registry)
 	}
 	registry->seen_n = 0;
 	registry->bind = NULL;
+	registry->settles = false;
 	registry->look = registry->unlook = NULL;
 	registry->refused = 0;
 }
@@ -181,6 +182,38 @@ static void look_at_counters(struct registry *registry, struct nsched_thread *th
 }
 
 /* The steady state is four loads and a read of the CPU's number, which glibc has from rseq or the vDSO. */
+/* Threads for each CPU of the node, with one more; a node without CPUs has no room. */
+static float filled(const struct registry *registry, const unsigned *threads, unsigned node)
+{
+	return registry->cpus_of_node[node] ? (float)(threads[node] + 1) / (float)registry->cpus_of_node[node] : (float)REGISTRY_THREADS;
+}
+
+static int begin_node(struct registry *registry, const struct nsched_thread *self)
+{
+	unsigned threads[MACHINE_NODES] = { 0 }, cpu = (unsigned)sched_getcpu(), best = 0;
+	for (uint32_t i = 0; i < atomic_load_explicit(&registry->n, memory_order_acquire); i++) {
+		const struct nsched_thread *other = registry_at(registry, i);
+		int node = atomic_load_explicit(&other->wanted, memory_order_relaxed);
+		if (other != self && node >= 0 && atomic_load_explicit(&other->state, memory_order_acquire) == THREAD_LIVE) threads[node]++;
+	}
+	for (unsigned n = 1; n < MACHINE_NODES; n++)
+		if (filled(registry, threads, n) < filled(registry, threads, best)) best = n;
+	unsigned here = cpu < MACHINE_CPUS ? registry->node_of_cpu[cpu] : REGISTRY_UNKNOWN_CPU;
+	if (here >= MACHINE_NODES || !registry->cpus_of_node[here]) return (int)best;
+	bool room = filled(registry, threads, here) <= 1 || filled(registry, threads, here) <= filled(registry, threads, best);
+	return (int)(room ? here : best);
+}
+
+void registry_settle(struct nsched_thread *thread)
+{
+	struct registry *registry = thread->home;
+	if (!atomic_load(&registry->settles)) return;
+	pthread_mutex_lock(&registry->lock);
+	if (atomic_load_explicit(&thread->wanted, memory_order_relaxed) < 0)
+		atomic_store_explicit(&thread->wanted, begin_node(registry, thread), memory_order_relaxed);
+	pthread_mutex_unlock(&registry->lock);
+}
+
 int registry_place(struct nsched_thread *thread)
 {
 	struct registry *registry = thread->home;

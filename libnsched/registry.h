@@ -83,6 +83,8 @@ struct registry {
 	_Atomic bool masks_changed; /* someone was told to have bound threads: the next step looks at all of them */
 	uint32_t refused;
 	uint8_t node_of_cpu[MACHINE_CPUS]; /* by OS number; REGISTRY_UNKNOWN_CPU */
+	uint16_t cpus_of_node[MACHINE_NODES]; /* that this process may use */
+	_Atomic bool settles;      /* threads stay on the node where they begin, until a plan says more; set after these two */
 
 	/* binds the thread (itself, or from the stepping thread) to its wanted node: 1, 0 or -errno; set after
 	 * its argument, NULL while there is nobody to do it */
@@ -126,6 +128,11 @@ void registry_free_slot(struct registry *registry, struct nsched_thread *thread)
 
 /* nsched_mem_touch. */
 void registry_touch(struct nsched_thread *thread, uint64_t addr);
+
+/* The calling thread, which has just become known, is to stay on the node where it runs, or, if others fill that already, on the one with
+ * the most room: registry_place binds it. The kernel's balancer would take it elsewhere for a moment's load (the helper's first
+ * steps will do), away from the memory that it touches first. Takes the lock. */
+void registry_settle(struct nsched_thread *thread);
 
 /* nsched_thread_place: see nsched.h. */
 int registry_place(struct nsched_thread *thread);

@@ -47,8 +47,10 @@ int session_init(struct session *s, const struct session_setup *setup)
 	binding_use(&s->binding, &s->own);
 	for (unsigned c = 0; c < s->machine.n_cpus; c++)
 		s->registry->node_of_cpu[s->machine.cpu[c].os] = (uint8_t)s->machine.cpu[c].node;
+	for (unsigned n = 0; n < MACHINE_NODES; n++) s->registry->cpus_of_node[n] = n < s->own.n_nodes ? (uint16_t)s->own.node[n].n_cpus : 0;
 	s->registry->bind_arg = &s->binding;
 	s->registry->bind = binding_apply;
+	s->registry->settles = s->policy->settles && s->binding.may_bind;
 	session_start_sources(s, setup->sources);
 	session_start_counters(s, setup->counters);
 	session_start_kernel(s);
@@ -60,6 +62,7 @@ void session_stop(struct session *s)
 {
 	session_stop_sources(s);
 	session_stop_counters(s);
+	s->registry->settles = false;
 	s->registry->bind = NULL;
 	binding_close(&s->binding, s->registry);   /* before they are released, or one could bind itself after */
 	session_release_threads(s);

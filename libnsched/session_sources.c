@@ -16,6 +16,7 @@ enum {
 	SAMPLED_STEPS = 50,          /* steps for which a program counts as sampled after its last sample */
 	ACCESS_NS = 2000,            /* price of taking in an access before it is measured... */
 	UNPRICED_MOST = 256,         /* ...for which so many are enough */
+	PRICE_LEAST = 32,            /* accesses whose time is their price: that of a few is the price of looking at all */
 };
 #define SEEN_LEAST 0.02f             /* less than a fiftieth of the samples taken in is no measure of anything */
 #define HINTED_SHARE 0.5f            /* of a thread's time is taken to go to memory, where only its faults are known */
@@ -263,8 +264,10 @@ uint64_t session_poll_sources(struct session *s, uint64_t passed_ns)
 	}
 	uint64_t cost = s->clock->own_cpu_ns(s->clock_state) - begin;
 	uint64_t each_time = cost > all.decode_ns ? cost - all.decode_ns : 0; /* code is decoded once */
-	if (taken) s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)each_time / (float)taken - s->access_ns);
-	s->priced |= taken > 0;   /* the first measurement is worth more than the guess before it */
+	if (taken >= PRICE_LEAST) {
+		s->access_ns += (s->priced ? LEARN_RATE : 1) * ((float)each_time / (float)taken - s->access_ns);
+		s->priced = true;   /* the first measurement is worth more than the guess before it */
+	}
 	s->seen = seen_of(&all);
 	session_set_rates(s, most, passed_ns);
 	count_hints(s, passed_ns);

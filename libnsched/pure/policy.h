@@ -24,6 +24,7 @@ struct policy_ops {
 	int (*decide)(const struct situation *situation, const struct policy_rules *rules, struct plan *plan);
 	/* What it holds a placement to cost: no plan of it costs more than the situation. NULL: it makes no plans. -ENOMEM. */
 	int (*cost)(const struct estimate *placement, struct policy_cost *cost);
+	bool settles;        /* a thread stays on the node where it begins until a plan says otherwise, as where nodes were its home at birth (Focht) */
 	bool touches;        /* it needs to know who touched memory at the look before: situation_chunk's `last` */
 };
 

@@ -284,4 +284,4 @@ static int cost(const struct estimate *placement, struct policy_cost *cost)
 	return 0;
 }
 
-const struct policy_ops policy_joint = { .name = "joint", .decide = decide, .cost = cost };
+const struct policy_ops policy_joint = { .name = "joint", .decide = decide, .cost = cost, .settles = true };

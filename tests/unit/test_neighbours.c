@@ -117,6 +117,43 @@ START_TEST(nobody_else)
 }
 END_TEST
 
+/* Alone, a process shows nothing anew, as long as nobody comes; for one that comes it is shown again. */
+START_TEST(deserted)
+{
+	enum { NOT_WRITTEN = 1 };
+	struct part p, other;
+	give_board();
+	join(&p, 0);
+	ck_assert_int_eq(step(&p), NEIGHBOURS_ALONE);
+	p.neighbours.view->n_threads = NOT_WRITTEN;
+	p.neighbours.planned_ns = p.now_ns;
+	for (unsigned i = 0; i < 5; i++) {
+		p.now_ns += STEP_NS;
+		p.neighbours.exchanged_ns = 0;
+		ck_assert_int_eq(neighbours_exchange(&p.neighbours, &p.situation, &machine, p.registry, policy_find("joint"), true, p.now_ns), NEIGHBOURS_ALONE);
+		ck_assert_uint_eq(p.neighbours.view->n_threads, NOT_WRITTEN);
+	}
+	pid_t pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		alarm(60);
+		join(&other, 1);
+		pause();
+	}
+	bool shown = false;
+	for (int ms = 0; ms < PATIENCE_MS && !shown; ms += 5, usleep(5000)) {
+		p.now_ns += STEP_NS;
+		p.neighbours.exchanged_ns = 0;
+		neighbours_exchange(&p.neighbours, &p.situation, &machine, p.registry, policy_find("joint"), true, p.now_ns);
+		shown = p.neighbours.view->n_threads == THREADS;
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert(shown);
+	leave(&p);
+}
+END_TEST
+
 /* A child that takes part until it has its place, which it reports, and goes on until its pipe is closed. */
 struct child { pid_t pid; int report, go; };
 
@@ -255,6 +292,7 @@ static void add(TCase *tcase)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_checked_fixture(tcase, setup, NULL);
 	tcase_add_test(tcase, nobody_else);
+	tcase_add_test(tcase, deserted);
 	tcase_add_test(tcase, two_and_one);
 	tcase_add_test(tcase, take_over);
 	tcase_add_test(tcase, forked);

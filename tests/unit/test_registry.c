@@ -151,6 +151,48 @@ START_TEST(place)
 }
 END_TEST
 
+/* Where a thread is kept that begins on node `here`, beside others that are kept on nodes 0, 1 and 2. */
+static const struct settle_case {
+	const char *what;
+	uint16_t cpus[3];
+	unsigned others[3];
+	uint8_t here;
+	bool settles;
+	int there;
+} settle_cases[] = {
+	{ "nobody settles threads", { 2, 2, 2 }, { 0, 0, 0 }, 1, false, REGISTRY_NO_NODE },
+	{ "where it runs", { 2, 2, 2 }, { 0, 0, 0 }, 1, true, 1 },
+	{ "the last room there", { 2, 2, 2 }, { 0, 1, 0 }, 1, true, 1 },
+	{ "full: elsewhere", { 2, 2, 2 }, { 1, 2, 0 }, 1, true, 2 },
+	{ "full: the largest has the most room", { 2, 2, 8 }, { 0, 2, 2 }, 1, true, 2 },
+	{ "all are full alike: where it runs", { 2, 2, 2 }, { 2, 2, 2 }, 1, true, 1 },
+	{ "all are full, one more than the others", { 2, 2, 2 }, { 2, 4, 3 }, 1, true, 0 },
+	{ "a node without CPUs of ours", { 2, 0, 2 }, { 1, 0, 0 }, 1, true, 2 },
+	{ "on a CPU that is not known", { 2, 2, 2 }, { 0, 1, 1 }, REGISTRY_UNKNOWN_CPU, true, 0 },
+};
+
+START_TEST(settle)
+{
+	const struct settle_case *c = &settle_cases[_i];
+	pid_t tid = 1;
+	registry_init(&registry);
+	for (unsigned cpu = 0; cpu < MACHINE_CPUS; cpu++) registry.node_of_cpu[cpu] = c->here;
+	for (unsigned n = 0; n < MACHINE_NODES; n++) registry.cpus_of_node[n] = n < 3 ? c->cpus[n] : 0;
+	for (unsigned n = 0; n < 3; n++)
+		for (unsigned k = 0; k < c->others[n]; k++) atomic_store(&registry_add(&registry, ++tid, true)->wanted, (int)n);
+	struct nsched_thread *gone = registry_add(&registry, ++tid, true), *thread = registry_add(&registry, ++tid, true);
+	atomic_store(&gone->wanted, 1);
+	atomic_store(&gone->state, THREAD_GONE);               /* takes no room */
+	registry.settles = c->settles;
+	registry_settle(thread);
+	ck_assert_msg(atomic_load(&thread->wanted) == c->there, "%s: on node %d", c->what, atomic_load(&thread->wanted));
+	atomic_store(&thread->wanted, 2);
+	registry_settle(thread);
+	ck_assert_int_eq(atomic_load(&thread->wanted), 2);     /* what was planned stays */
+	freed();
+}
+END_TEST
+
 /* Threads come and go while others do, and one frees what they left. */
 enum { COMERS = 4, ROUNDS = 2000 };
 static atomic_uint running;
@@ -197,6 +239,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, full);
 	tcase_add_test(tcase, forked);
 	made_loop(tcase, place, place_cases);
+	made_loop(tcase, settle, settle_cases);
 	tcase_add_test(tcase, many_at_once);
 }
 

@@ -177,6 +177,24 @@ START_TEST(calm)
 }
 END_TEST
 
+/* The first accesses, if they are a handful, do not say what one costs: what it takes to look at all is spread over so few. It was
+ * believed once, and the next two seconds saw next to nothing. */
+START_TEST(price_of_few)
+{
+	struct scene *s = with_threads(4, 400000);
+	for (unsigned t = 0; t < 4; t++) fake_source.busy[t] = 0.05f;
+	scene_steps(s, 2);
+	ck_assert_uint_gt(s->session.totals.samples, 0);
+	ck_assert_uint_lt(s->session.totals.samples, 32);
+	ck_assert(!s->session.priced);
+	for (unsigned t = 0; t < 4; t++) fake_source.busy[t] = 1;
+	scene_steps(s, 3);
+	ck_assert(s->session.priced);
+	ck_assert_float_eq_tol(s->session.access_ns, 400000, 1000);
+	scene_end(s);
+}
+END_TEST
+
 /* Nearly all is lost, whatever the rate: it is dropped, with the reason; one that loses for a while only is not. */
 START_TEST(flood)
 {
@@ -277,6 +295,7 @@ static void add(TCase *tcase)
 	made_loop(tcase, costs_are_kept, price_cases);
 	tcase_add_test(tcase, many_threads_few_samples);
 	tcase_add_test(tcase, up_again);
+	tcase_add_test(tcase, price_of_few);
 	tcase_add_test(tcase, each_for_itself);
 	tcase_add_loop_test(tcase, calm, 0, 2);
 	tcase_add_loop_test(tcase, flood, 0, 2);
