@@ -25,7 +25,7 @@ void region_table_clear(struct region_table *table)
 		atomic_store_explicit(&r->timed_ticks, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->loops, 0, memory_order_relaxed);
 		atomic_store_explicit(&r->returned, 0, memory_order_relaxed);
-		r->chunk_visit = r->chunk = 0;
+		r->last_ticks = r->chunk_visit = r->chunk = 0;
 	}
 	atomic_store_explicit(&table->used, 0, memory_order_relaxed);
 	table->current = table->inside = NULL;
@@ -56,7 +56,7 @@ void region_begin(struct region_table *table, const void *key)
 	add(&r->count, 1);
 	table->current = r;
 	table->inside = NULL;
-	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY && get(&r->timed_ticks) < REGION_LONG_TICKS * get(&r->timed)) return;
+	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY && r->last_ticks < REGION_LONG_TICKS) return;
 	table->inside = r;
 	table->begin = clock_ticks();
 }
@@ -68,7 +68,9 @@ void region_end(struct region_table *table)
 	table->inside = NULL;
 	uint64_t ticks = clock_ticks() - table->begin;
 	/* the counters of two CPUs may differ, and the thread may have changed */
-	if ((int64_t)ticks > 0) add(&r->timed_ticks, ticks);
+	if ((int64_t)ticks < 0) ticks = 0;
+	r->last_ticks = ticks;
+	add(&r->timed_ticks, ticks);
 	add(&r->timed, 1);
 }
 

@@ -11,7 +11,7 @@
 enum {
 	REGION_KEYS = 16,         /* regions kept for each thread; what comes later shares the last entry */
 	REGION_TIMED_EVERY = 16,  /* one in this many is timed, once a region has been seen as often... */
-	REGION_LONG_TICKS = 1000000, /* ...unless its visits are so long: about a third of a millisecond, a thousand times what timing takes */
+	REGION_LONG_TICKS = 1000000, /* ...unless the last one timed was so long: about a third of a millisecond, a thousand times what timing takes */
 };
 
 struct region {
@@ -21,6 +21,7 @@ struct region {
 	_Atomic uint64_t timed_ticks; /* sum of the timed ones */
 	_Atomic uint64_t loops;   /* visits of which the first chunk of a loop is known, and that of the visit before */
 	_Atomic uint64_t returned;/* of these, it was the same chunk */
+	uint64_t last_ticks;      /* of the visit timed last */
 	uint64_t chunk_visit;     /* visit in which a chunk was told last */
 	uint64_t chunk;           /* its first iteration */
 };

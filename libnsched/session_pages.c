@@ -147,7 +147,7 @@ static void count(struct batch *b, unsigned i)
 	int status = b->status[i];
 	if (status == b->to[i]) out->moved++;
 	else if (status != -ENOENT) out->failed++;
-	if (status == -EACCES || status == -EBUSY || status == -EFAULT) out->fixed++;
+	if (status == -EACCES || status == -EPERM || status == -EBUSY || status == -EFAULT) out->fixed++;
 }
 
 /* Moves what is in the batch. All moves but the last, and that too at the `end`, are complete then: how many have moved pages. */

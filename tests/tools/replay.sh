@@ -55,7 +55,9 @@ holds "--help" "$("$nsched" replay --help)" "--snapshot N"
 
 # the session's own tests, each scene of which is recorded and has to come out the same
 mkdir "$work/scenes"
-SCENE_RECORDS=$work/scenes tests/unit/test_session >"$work/out" 2>&1 || fail "tests/unit/test_session: $(cat "$work/out")"
+for test in test_session test_session_trial; do
+	SCENE_RECORDS=$work/scenes "tests/unit/$test" >"$work/out" 2>&1 || fail "tests/unit/$test: $(cat "$work/out")"
+done
 n=0
 for record in "$work"/scenes/*.nsr; do
 	n=$((n + 1))

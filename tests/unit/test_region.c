@@ -22,8 +22,26 @@ START_TEST(counts)
 		region_end(&table);
 	}
 	ck_assert_uint_eq(find(&table, &code[0])->count, 10 * REGION_TIMED_EVERY);
-	/* the first ones all, then one in so many */
-	ck_assert_uint_eq(find(&table, &code[0])->timed, REGION_TIMED_EVERY + 9);
+	/* the first ones all, then one in so many; and one more each time that something else had the CPU for long */
+	ck_assert_uint_ge(find(&table, &code[0])->timed, REGION_TIMED_EVERY + 9);
+	ck_assert_uint_le(find(&table, &code[0])->timed, REGION_TIMED_EVERY + 9 + 10);
+}
+END_TEST
+
+/* Of a region whose visits are long, each is timed. */
+START_TEST(long_visits)
+{
+	struct region_table table;
+	region_table_clear(&table);
+	for (unsigned i = 0; i < 5 * REGION_TIMED_EVERY; i++) {
+		region_begin(&table, &table);
+		region_end(&table);
+		((struct region *)find(&table, &table))->last_ticks = REGION_LONG_TICKS;
+	}
+	ck_assert_uint_eq(find(&table, &table)->timed, 5 * REGION_TIMED_EVERY);
+	unsigned bits = 0;
+	for (unsigned i = 0; i < REGION_KEYS; i++) bits |= table.region[i].key ? 1u << i : 0;
+	ck_assert_uint_eq(table.used, bits);
 }
 END_TEST
 
@@ -76,6 +94,7 @@ END_TEST
 static void add(TCase *tcase)
 {
 	tcase_add_test(tcase, counts);
+	tcase_add_test(tcase, long_visits);
 	tcase_add_test(tcase, time_passes);
 	tcase_add_test(tcase, odd_calls);
 	tcase_add_test(tcase, too_many);
