@@ -162,6 +162,7 @@ static void prepare(pid_t self_tid)
 	if (!process_one.config.dry_run) {
 		neighbours_join(&process_one.neighbours, &process_one.allowed);
 		setup.neighbours = &process_one.neighbours;
+		process_one.sharing = (struct sharing){ .hands = &actuator_linux };
 	}
 	int ret = setup.neighbours ? neighbours_machine(setup.neighbours, &setup.machine) : topo_load(&setup.machine, &process_one.allowed);
 	if (ret) {

@@ -48,18 +48,19 @@ static void add_stray(struct strays *strays, uint64_t addr)
 	if (addr + PAGE > strays->behind) strays->behind = addr + PAGE;
 }
 
-static void look(const struct shared_segment *segment, unsigned node_os, bool move, struct strays *strays)
+static void look(const struct sharing *sh, const struct shared_segment *segment, bool move, struct strays *strays)
 {
+	unsigned node_os = (unsigned)sh->node_os;
 	for (uint64_t at = segment->start; at < segment->end; at += (uint64_t)BATCH * PAGE) {
 		uint64_t addr[BATCH], left = (segment->end - at) / PAGE;
 		int status[BATCH], to_os[BATCH];
 		unsigned n = left < BATCH ? (unsigned)left : BATCH, away = 0;
 		for (unsigned i = 0; i < n; i++) addr[i] = at + (uint64_t)i * PAGE;
-		if (actuator_linux.locate(NULL, addr, n, status)) return;
+		if (sh->hands->locate(sh->hands_state, addr, n, status)) return;
 		for (unsigned i = 0; i < n; i++)
 			if (status[i] >= 0 && (unsigned)status[i] != node_os) addr[away++] = addr[i];
 		for (unsigned i = 0; i < away; i++) to_os[i] = (int)node_os;
-		bool tried = move && away && !actuator_linux.move(NULL, addr, away, to_os, status);
+		bool tried = move && away && !sh->hands->move(sh->hands_state, addr, away, to_os, status);
 		for (unsigned i = 0; i < away; i++) {
 			bool moved = tried && status[i] >= 0 && (unsigned)status[i] == node_os;
 			strays->moved += moved;
@@ -137,7 +138,7 @@ static void meet(struct sharing *sh, struct session *s, struct neighbours *neigh
 	do {
 		others = do_favours(neighbours, at_ns, favour, favours);
 		strays = (struct strays){ 0 };
-		if (own) look(&part, (unsigned)sh->node_os, true, &strays);
+		if (own) look(sh, &part, true, &strays);
 		moved += strays.moved;
 		part.start = strays.first;
 		part.end = strays.behind;
@@ -164,7 +165,7 @@ static void ask(struct sharing *sh, struct neighbours *neighbours, uint64_t inte
 	sh->next_ns = now_ns + sh->rest_ms * MS;
 	sh->rest_ms = sh->rest_ms < REST_MOST_MS ? 2 * sh->rest_ms : REST_MOST_MS;
 	/* where the program has given it a policy, it lies as it is meant to */
-	if (own && actuator_linux.has_policy(NULL, own->start) != 1) look(own, (unsigned)sh->node_os, false, &strays);
+	if (own && sh->hands->has_policy(sh->hands_state, own->start) != 1) look(sh, own, false, &strays);
 	if (strays.n < STRAYS_LEAST) return;
 	sh->asked_ns = (now_ns / MS + ahead_ms + GRID_MS) / GRID_MS * GRID_MS * MS;
 	sh->next_ns += ahead_ms * MS;

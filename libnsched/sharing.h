@@ -14,6 +14,8 @@
 #include "session.h"
 
 struct sharing {
+	const struct actuator_ops *hands;   /* set before the first step. Not the session's: what these do is not in its record */
+	void *hands_state;
 	uint64_t asked_ns;          /* the meeting that we asked for; 0: none */
 	uint64_t at_ns;             /* the next one that we come to; 0: none */
 	uint64_t next_ns;           /* before, we do not look at our pages again */

@@ -49,6 +49,7 @@ long migrate_all(const unsigned *from_os, unsigned n, unsigned to_os)
 	for (unsigned i = 0; i < n; i++)
 		if (from_os[i] != to_os) add(&from, from_os[i]);
 	add(&to, to_os);
-	long ret = syscall(SYS_migrate_pages, 0, (unsigned long)MASK_NODES, from.word, to.word);
+	/* of the bits that it is told, the kernel leaves out the last */
+	long ret = syscall(SYS_migrate_pages, 0, MASK_NODES + 1ul, from.word, to.word);
 	return ret < 0 ? -errno : ret;
 }

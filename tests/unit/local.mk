@@ -26,6 +26,8 @@ unit_tests = \
 	tests/unit/test_machine \
 	tests/unit/test_mem_sample \
 	tests/unit/test_meeting \
+	tests/unit/test_migrate \
+	tests/unit/test_sharing \
 	tests/unit/test_mem_pmu \
 	tests/unit/test_memory \
 	tests/unit/test_past \
@@ -67,6 +69,10 @@ tests_unit_test_board_CFLAGS = $(unit_cflags)
 tests_unit_test_board_LDADD = $(unit_libs)
 tests_unit_test_cut_CFLAGS = $(unit_cflags)
 tests_unit_test_cut_LDADD = $(unit_libs)
+tests_unit_test_migrate_CFLAGS = $(unit_cflags)
+tests_unit_test_migrate_LDADD = $(unit_libs)
+tests_unit_test_sharing_CFLAGS = $(unit_cflags)
+tests_unit_test_sharing_LDADD = $(unit_libs)
 tests_unit_test_shared_CFLAGS = $(unit_cflags)
 tests_unit_test_shared_LDADD = $(unit_libs)
 tests_unit_test_meeting_SOURCES = tests/unit/test_meeting.c tools/ranks_meet.c tools/ranks_meet.h
