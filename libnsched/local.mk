@@ -33,6 +33,7 @@ core_pure = \
 	libnsched/pure/estimate.c libnsched/pure/estimate.h \
 	libnsched/pure/load.c libnsched/pure/load.h \
 	libnsched/pure/groups.c libnsched/pure/groups.h \
+	libnsched/pure/pool.c libnsched/pure/pool.h \
 	libnsched/pure/past.c libnsched/pure/past.h \
 	libnsched/pure/renumber.c libnsched/pure/renumber.h libnsched/pure/rows.h \
 	libnsched/pure/plan.c libnsched/pure/plan.h \

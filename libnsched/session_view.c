@@ -1,7 +1,15 @@
 #include <errno.h>
 #include <math.h>
 
+#include "pure/pool.h"
 #include "session.h"
+
+/* Users that are not kept count from this part of a chunk's weight on: a few strays take no part in it. */
+#define OTHERS_LEAST 0.1f
+/* Where so many users are, and so much of what is known of them are single samples, as much is to be expected of users that none was seen of yet
+ * (after Good and Turing). */
+enum { SEVERAL = 5, SINGLE_TICKS = 16 };
+#define SINGLE_LEAST 0.25f
 
 /* A chunk counts from this many ticks of weight on: a sample at 250 Hz and a bit, so that one stray
  * sample moves nothing. */
@@ -82,6 +90,16 @@ static float latency_now(const struct session *s, int node, const struct situati
 	return shares > 0 ? sum / shares : (float)MACHINE_LOCAL_NS;
 }
 
+/* Do more threads use it than are kept, or were seen yet? */
+static void find_crowd(const struct evidence_chunk *chunk, unsigned weight, struct situation_chunk *c)
+{
+	unsigned single = 0;
+	for (unsigned u = 0; u < chunk->n_users; u++) single += chunk->user[u].weight <= SINGLE_TICKS ? chunk->user[u].weight : 0;
+	bool others = chunk->n_users == EVIDENCE_USERS && chunk->others > OTHERS_LEAST * (float)weight;
+	c->crowded = others || (chunk->n_users >= SEVERAL && single > SINGLE_LEAST * (float)weight);
+	c->unknown = others ? (float)chunk->others / (float)(weight - chunk->others) : 0;
+}
+
 /* Each user has its part, by weight, of the time that went to the chunk. */
 static int view_chunk(struct session *s, const struct session_leaf *leaf, const uint16_t *index, float tick_share, struct known *known)
 {
@@ -115,6 +133,7 @@ static int view_chunk(struct session *s, const struct session_leaf *leaf, const 
 		use->rate = (float)chunk->user[u].weight * share_of_weight / latency_now(s, s->situation.thread[t].node, c);
 	}
 	if (!c->n_uses) s->situation.n_chunks--;
+	else find_crowd(chunk, weight, c);
 	return 0;
 }
 
@@ -185,6 +204,7 @@ int session_view(struct session *s)
 	float tick_share = window > 0 ? (float)(EVIDENCE_TICK_NS / window) : 0;
 	for (unsigned i = 0; !ret && i < s->n_leaves; i++) ret = view_chunk(s, &s->leaf[i], index, tick_share, &known);
 	if (!ret) let_stand(s, &known, tick_share);
+	if (!ret) ret = pool_users(&s->situation);
 	if (!ret) ret = session_view_kernel(s);
 	if (!ret) session_scale_view(s);
 	if (!ret) take_out_stretch(s);

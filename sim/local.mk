@@ -18,6 +18,7 @@ dist_workloads_DATA = \
 	sim/workloads/hybrid.sim \
 	sim/workloads/kernbench.sim \
 	sim/workloads/main-job.sim \
+	sim/workloads/many.sim \
 	sim/workloads/nas-sp.sim \
 	sim/workloads/netperf.sim \
 	sim/workloads/numa01-thread-alloc.sim \

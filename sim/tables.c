@@ -104,8 +104,8 @@ static const struct table tables[] = {
 	{ "unified", "Molnar, unified NUMA balancing v3, perf bench numa: GB/s", "westmere32", .option = KERNELS_LIMIT,
 	  .column = { "balancenuma", "adaptive" }, .higher = true,
 	  .row = ROWS(unified),
-	  .lacks = "memory that a group on several nodes shares (2x16, 1x32): the gate lets it be parted only where the estimate sees a memory overloaded, and a "
-	           "chunk knows four users" },
+	  .lacks = "memory that a group on several nodes shares (2x16, 1x32): the gate lets it be parted only where the estimate sees a memory overloaded, and "
+	           "what it serves comes from a rule" },
 	{ "hladky", "Hladky and others, 8 nodes, low load: time in that of the first column", "eight64",
 	  .column = { "adaptive", "reconciled", "packed", "stay" }, .ratios = true, .row = ROWS(hladky),
 	  .lacks = "netperf's two threads are bound to nodes of their own, which a kernel that looks at wake-ups does not do" },

@@ -29,7 +29,7 @@ static uint64_t digest_thread(uint64_t h, const struct situation_thread *t)
 	h = mix(h, pair(t->number, t->node));
 	h = mix(h, two(t->load, t->bound ? 1 : 0));
 	h = mix(h, pair(t->moved_ms_ago, t->home));
-	return mix(h, pair(t->process, t->fixed));
+	return mix(h, pair(t->process, pair(t->times, t->fixed)));
 }
 
 static uint64_t digest_chunk(uint64_t h, const struct situation_chunk *c)

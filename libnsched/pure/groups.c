@@ -18,6 +18,9 @@ enum { PARTNERS = 8 };
  * look to look, and a group that comes and goes would move with it. */
 #define SHARED_STAYS 0.15f
 
+/* Two that were moved before become a group from more on each time, up to this. */
+#define SHARED_AGAIN 0.6f
+
 struct partner {
 	int thread;
 	float shared;
@@ -71,7 +74,8 @@ static int root(int *parent, int t)
 static float least_shared(const struct situation *s, int t, int other)
 {
 	const struct situation_thread *a = &s->thread[t], *b = &s->thread[other];
-	return a->bound && b->bound && a->node == b->node ? SHARED_STAYS : SHARED_LEAST;
+	if (a->bound && b->bound && a->node == b->node) return SHARED_STAYS;
+	return situation_again(a->times > b->times ? a : b, SHARED_LEAST, SHARED_AGAIN);
 }
 
 static void join(struct finder *f)

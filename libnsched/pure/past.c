@@ -11,23 +11,39 @@
  * one before and that of now. */
 #define LOAD_KEPT 0.5f
 
-static int look_homes(struct past *p, struct situation *s)
+enum { FORGET_MS = 60000, TIMES_MOST = 15 };   /* a move is forgotten after a minute: the longest that the kernel's scan period gets */
+
+/* Bound to another node than it was at the look before: it was moved. */
+static void look_thread(struct past_thread *p, struct situation_thread *t, uint32_t passed_ms)
+{
+	int16_t node = t->bound && t->node >= 0 ? (int16_t)(t->node + 1) : 0;
+	bool moved = node && p->node && node != p->node;
+	if (!p->home) p->home = node;
+	if (node) p->node = node;
+	p->quiet_ms = moved ? 0 : p->quiet_ms + passed_ms;
+	if (moved && p->times < TIMES_MOST) p->times++;
+	if (p->quiet_ms >= FORGET_MS) {
+		p->quiet_ms = 0;
+		if (p->times) p->times--;
+	}
+	t->home = (int16_t)(p->home - 1);
+	t->times = p->times;
+}
+
+static int look_threads(struct past *p, struct situation *s, uint64_t passed_ns)
 {
 	unsigned need = s->n_threads ? s->thread[s->n_threads - 1].number + 1 : 0;
-	if (need > p->room_homes) {
-		unsigned room = need > 2 * p->room_homes ? need : 2 * p->room_homes;
-		int16_t *grown = realloc(p->home, room * sizeof *grown);
+	uint64_t passed_ms = passed_ns / 1000000;
+	if (need > p->room_threads) {
+		unsigned room = need > 2 * p->room_threads ? need : 2 * p->room_threads;
+		struct past_thread *grown = realloc(p->thread, room * sizeof *grown);
 		if (!grown) return -ENOMEM;
-		memset(grown + p->room_homes, 0, (room - p->room_homes) * sizeof *grown);
-		p->home = grown;
-		p->room_homes = room;
+		memset(grown + p->room_threads, 0, (room - p->room_threads) * sizeof *grown);
+		p->thread = grown;
+		p->room_threads = room;
 	}
-	for (unsigned t = 0; t < s->n_threads; t++) {
-		struct situation_thread *th = &s->thread[t];
-		int16_t *home = &p->home[th->number];
-		if (!*home && th->bound && th->node >= 0) *home = (int16_t)(th->node + 1);
-		th->home = (int16_t)(*home - 1);
-	}
+	for (unsigned t = 0; t < s->n_threads; t++)
+		look_thread(&p->thread[s->thread[t].number], &s->thread[t], passed_ms < FORGET_MS ? (uint32_t)passed_ms : FORGET_MS);
 	return 0;
 }
 
@@ -75,7 +91,7 @@ static int look_chunks(struct past *p, struct situation *s)
 
 int past_look(struct past *p, struct situation *s, uint64_t passed_ns, bool touches)
 {
-	int ret = look_homes(p, s);
+	int ret = look_threads(p, s, passed_ns);
 	if (!ret && touches) ret = look_chunks(p, s);
 	look_nodes(p, s, passed_ns);
 	s->step = p->steps++;
@@ -84,12 +100,12 @@ int past_look(struct past *p, struct situation *s, uint64_t passed_ns, bool touc
 
 void past_forget_thread(struct past *p, unsigned number)
 {
-	if (number < p->room_homes) p->home[number] = 0;
+	if (number < p->room_threads) p->thread[number] = (struct past_thread){ 0 };
 }
 
 void past_free(struct past *p)
 {
-	free(p->home);
+	free(p->thread);
 	free(p->chunk);
 	memset(p, 0, sizeof *p);
 }

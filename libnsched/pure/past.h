@@ -13,11 +13,17 @@ struct past_chunk {
 	int16_t node;                  /* situation_toucher */
 };
 
+struct past_thread {
+	int16_t home, node;            /* where it was bound to first, and to last: 1 above the node; 0: none */
+	uint8_t times;                 /* situation_thread's */
+	uint32_t quiet_ms;             /* since it was moved, or one of those times was forgotten */
+};
+
 struct past {
 	uint32_t steps;
 	struct situation_past node[MACHINE_NODES];
-	int16_t *home;                 /* by the thread's number, 1 above the node; 0: none */
-	unsigned room_homes;
+	struct past_thread *thread;    /* by number */
+	unsigned room_threads;
 	struct past_chunk *chunk;      /* of the last look, by ascending page */
 	unsigned n_chunks, room_chunks;
 };

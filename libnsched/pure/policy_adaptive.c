@@ -8,7 +8,8 @@
  *
  * Not to be had in user space: faults that tell private from shared by the last CPU. Done instead: threads are of one group if a
  * good part of what either uses is shared between them (pure/groups.h). The kernel's tasks find each other by and
- * by, each looking for a CPU beside its partners; here a group is placed as one, by bindings. */
+ * by, each looking for a CPU beside its partners; here a group is placed as one, by bindings. Nor do the original's tasks rest while faults show
+ * another node to be better by anything; here one that was moved several times stays where it is for a while. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,6 +17,10 @@
 #include "pure/groups.h"
 #include "pure/touch.h"
 #include "pure/pure.h"
+
+/* One that was moved so often stays, unless it has no CPU, until one of these times is forgotten: where memory is shared a little, groups come and go
+ * with what is seen. */
+enum { SETTLED_TIMES = 4 };
 
 struct packer {
 	struct draft d;
@@ -70,7 +75,7 @@ static unsigned fill_node(struct packer *p, int g, unsigned node, bool *placed)
 		for (unsigned t = 0; t < p->d.s->n_threads && p->room[node]; t++) {
 			if (p->groups.of[t] != g || placed[t] || !draft_may_thread(&p->d, t)) continue;
 			bool here = p->d.before.thread_node[t] == (int)node;
-			if (!here && (pass == 0 || is_full(p, node))) continue;
+			if (!here && (pass == 0 || is_full(p, node) || p->d.s->thread[t].times >= SETTLED_TIMES)) continue;
 			draft_thread(&p->d, t, node, here ? "hold with its group" : "to its group");
 			placed[t] = true;
 			p->room[node]--;
@@ -139,7 +144,7 @@ static void spread_lone(struct packer *p)
 			for (unsigned to = 0; to < m->n_nodes; to++) {
 				float gain = load_gain(&p->d.load, from, to);
 				int t = gain > most ? balance_choose(&p->d, from, to, &taste) : -1;
-				if (t < 0 || p->groups.of[t] != GROUPS_NONE) continue;
+				if (t < 0 || p->groups.of[t] != GROUPS_NONE || p->d.s->thread[t].times >= SETTLED_TIMES) continue;
 				most = gain;
 				who = t;
 				where = (int)to;

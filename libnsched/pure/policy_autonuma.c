@@ -7,7 +7,9 @@
  *
  * Not to be had in user space: the faults that the statistics are of, and the exchange of two running tasks in one instant. Done
  * instead: shares are of the accesses that were seen lately; an exchange is two bindings in one step. A session that plans
- * for one process has that process's statistics only. */
+ * for one process has that process's statistics only. The original never rests on memory that threads of several nodes share: each
+ * comparison of weights that comes out above zero moves (sched_autonuma_balance), and such pages follow the last two faults. Here a thread that was moved
+ * asks for more each time, and one that nothing was seen of yet is taken for one like the others of its process. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,9 +20,10 @@
 /* A thread's gain must be at least this share of what it touches: below it what was seen differs by chance. */
 #define GAIN_LEAST 0.05f
 
-/* One that was moved before must gain so much to be moved again: where its memory is spread over nodes, chance would send it to and
- * fro for ever. */
+/* One that was moved before must gain so much to be moved again, twice that the next time, and at last more than there can be, until it has stayed
+ * for a minute: where its memory is spread over nodes, chance would send it to and fro for ever. */
 #define GAIN_AGAIN 0.15f
+#define GAIN_MOST 3.0f
 
 struct shares {
 	unsigned nodes, n_processes;
@@ -54,6 +57,15 @@ static void to_shares(float *share, unsigned n, unsigned nodes)
 	}
 }
 
+/* A thread that nothing has been seen of yet would go anywhere in exchange. The kernel's faults tell soon what each touches; until then
+ * it is taken for one like the others of its process. */
+static void take_as_process(struct shares *h, unsigned t)
+{
+	float *share = &h->thread[t * h->nodes], all = 0;
+	for (unsigned n = 0; n < h->nodes; n++) all += share[n];
+	for (unsigned n = 0; n < h->nodes && !(all > 0); n++) share[n] = h->process[h->of[t] * h->nodes + n];
+}
+
 static int find_shares(struct shares *h, const struct estimate *e)
 {
 	const struct situation *s = e->situation;
@@ -72,6 +84,7 @@ static int find_shares(struct shares *h, const struct estimate *e)
 		}
 	to_shares(h->thread, s->n_threads, h->nodes);
 	to_shares(h->process, h->n_processes, h->nodes);
+	for (unsigned t = 0; t < s->n_threads; t++) take_as_process(h, t);
 	return 0;
 }
 
@@ -99,14 +112,16 @@ struct offer { float gain; int to, other; };
 
 static float least_gain(const struct draft *d, unsigned t)
 {
-	return d->s->thread[t].moved_ms_ago == UINT32_MAX ? GAIN_LEAST : GAIN_AGAIN;
+	const struct situation_thread *th = &d->s->thread[t];
+	return th->moved_ms_ago == UINT32_MAX ? GAIN_LEAST : situation_again(th, GAIN_AGAIN, GAIN_MOST);
 }
 
 static void offer_exchange(const struct draft *d, const struct shares *h, unsigned t, unsigned u, struct offer *best)
 {
 	unsigned here = (unsigned)d->after.thread_node[t], there = (unsigned)d->after.thread_node[u];
 	float mine = gain(h, t, (int)u, here, there), theirs = gain(h, u, (int)t, there, here);
-	if (mine >= least_gain(d, t) && theirs >= 0 && mine + theirs > best->gain) *best = (struct offer){ mine + theirs, (int)there, (int)u };
+	float least = least_gain(d, t), least_theirs = least_gain(d, u);   /* who was moved often is left alone, whoever gains */
+	if (mine >= (least > least_theirs ? least : least_theirs) && theirs >= 0 && mine + theirs > best->gain) *best = (struct offer){ mine + theirs, (int)there, (int)u };
 }
 
 static struct offer find_offer(const struct draft *d, const struct shares *h, unsigned t)

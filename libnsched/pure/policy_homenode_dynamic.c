@@ -13,12 +13,22 @@
 #include "pure/pure.h"
 
 /* So much more than on the home that it had must be on another node: a home that swings with a few pages is none. */
-#define CLEARLY_MORE 1.25
+#define CLEARLY_MORE 1.25f
+
+/* One that was moved asks for more each time: where it holds as much on two nodes, what samples show would have it go to and fro. Focht's count of pages
+ * did not differ by chance. */
+#define MORE_AGAIN (CLEARLY_MORE - 1)
+#define MORE_MOST 3.0f
+
+enum { SETTLED_TIMES = 4 };   /* moved so often, its home is where it is, until one of these times is forgotten */
 
 static int16_t home_of(const struct situation *s, unsigned t, const double *bytes)
 {
-	int16_t first = s->thread[t].home;
-	double most = first >= 0 ? CLEARLY_MORE * bytes[first] : 0;
+	const struct situation_thread *th = &s->thread[t];
+	if (th->times >= SETTLED_TIMES && th->node >= 0) return th->node;
+	double clearly = 1 + (double)situation_again(th, MORE_AGAIN, MORE_MOST);
+	int16_t first = th->home;
+	double most = first >= 0 ? clearly * bytes[first] : 0;
 	int16_t home = first;
 	for (unsigned n = 0; n < s->machine->n_nodes; n++) {
 		if (!s->machine->node[n].n_cpus || (int)n == first || !(bytes[n] > most)) continue;
@@ -26,8 +36,7 @@ static int16_t home_of(const struct situation *s, unsigned t, const double *byte
 		most = bytes[n];
 	}
 	/* where it was put, unless that has clearly less: what samples show of memory on two nodes alike swings */
-	const struct situation_thread *th = &s->thread[t];
-	bool stays = th->bound && th->node >= 0 && home >= 0 && bytes[th->node] > 0 && CLEARLY_MORE * bytes[th->node] >= bytes[home];
+	bool stays = th->bound && th->node >= 0 && home >= 0 && bytes[th->node] > 0 && clearly * bytes[th->node] >= bytes[home];
 	return stays ? th->node : home;
 }
 

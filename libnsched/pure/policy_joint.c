@@ -26,6 +26,7 @@ enum { ROUNDS = 4 };  /* turns of the search; it has come to rest after two or t
 #define CHUNK_GAIN_LEAST 0.05f
 #define THREAD_GAIN_LEAST 0.05f
 #define THREAD_AGAIN_LEAST 0.3f   /* one that was bound stays unless it is clear: what has been seen of it is a part only */
+#define THREAD_AGAIN_MOST 2.0f    /* and the clearer, the oftener it was moved, up to more than there is to gain: see situation_again */
 /* A thread that waits for memory less than this (ns each second) is left to the system: where it runs
  * hardly matters, and a bound thread can't be balanced. */
 #define THREAD_COST_LEAST 5e6f
@@ -161,7 +162,7 @@ static void find_prices(struct joint *j, float *thread_price, float *chunk_price
 	float move = j->s->thread_move_ns * j->per_s;
 	find_ideal(j, thread_price, chunk_price);
 	for (unsigned t = 0; t < j->s->n_threads; t++) {
-		thread_price[t] *= j->s->thread[t].bound ? THREAD_AGAIN_LEAST : THREAD_GAIN_LEAST;
+		thread_price[t] *= j->s->thread[t].bound ? situation_again(&j->s->thread[t], THREAD_AGAIN_LEAST, THREAD_AGAIN_MOST) : THREAD_GAIN_LEAST;
 		if (thread_price[t] < move) thread_price[t] = move;
 	}
 	for (unsigned c = 0; c < j->s->n_chunks; c++) chunk_price[c] *= CHUNK_GAIN_LEAST;

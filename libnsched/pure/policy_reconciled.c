@@ -9,7 +9,9 @@
  *
  * Not to be had in user space: faults, and choosing the CPU; idle cores are counted by node, and inside a node the system takes
  * them first by itself. The balancer between nodes, which in the kernel runs beside NUMA balancing, is part of
- * the policy, since a bound thread is out of the kernel's reach. */
+ * the policy, since a bound thread is out of the kernel's reach. The kernel's tasks move on as long as an exchange gains 3 %
+ * (task_numa_compare's SMALLIMP), and rest since they look ever more seldom (update_task_scan_period, up to a minute); here a thread that was
+ * moved asks for more each time. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,6 +22,8 @@
 
 enum { IMBALANCE_ALLOWED = 2 };     /* tasks: a pair that talks to each other (adjust_numa_imbalance, imbalance_min) */
 #define SMALL_GAIN 0.03f            /* an exchange that gains less is noise: fair.c's SMALLIMP, 30 of 1000 */
+#define GAIN_AGAIN 0.1f             /* of one that was moved before: see situation_again */
+#define GAIN_MOST 3.0f
 #define SHARED_TOUCHES 0.5f         /* of the touches of a page must come from where it goes: with fair.c's 4/3 over where it is */
 
 struct view {
@@ -115,16 +119,22 @@ static bool may_go(const struct load *l, unsigned from, unsigned to)
 	return there <= IMBALANCE_ALLOWED || (there <= here && load_gain(l, from, to) >= 0);
 }
 
+static float least_gain(const struct view *v, unsigned t)
+{
+	const struct situation_thread *th = &v->d.s->thread[t];
+	return th->moved_ms_ago == UINT32_MAX ? SMALL_GAIN : situation_again(th, GAIN_AGAIN, GAIN_MOST);
+}
+
 static int best_exchange(const struct view *v, unsigned t, unsigned to, float *most)
 {
 	unsigned here = (unsigned)v->d.after.thread_node[t];
 	int best = -1;
-	*most = SMALL_GAIN;
+	*most = least_gain(v, t);
 	for (unsigned u = 0; u < v->d.s->n_threads; u++) {
 		if (v->d.after.thread_node[u] != (int)to || !draft_may_thread(&v->d, u)) continue;
 		float theirs = touch_share(&v->d.before, u, here) - touch_share(&v->d.before, u, to);
 		float both = touch_share(&v->d.before, t, to) - touch_share(&v->d.before, t, here) + theirs;
-		if (!(both > *most)) continue;
+		if (!(both > *most) || !(both > least_gain(v, u))) continue;
 		best = (int)u;
 		*most = both;
 	}
@@ -135,7 +145,7 @@ static int preferred(const struct view *v, unsigned t)
 {
 	unsigned here = (unsigned)v->d.after.thread_node[t];
 	int best = -1;
-	float most = SMALL_GAIN;
+	float most = least_gain(v, t);
 	for (unsigned n = 0; n < v->d.s->machine->n_nodes; n++) {
 		float g = n == here || !v->d.s->machine->node[n].n_cpus ? 0 : gain(v, t, here, n);
 		if (!(g > most)) continue;

@@ -67,6 +67,12 @@ struct situation_talk *situation_add_talk(struct situation *s, unsigned thread)
 	return talk;
 }
 
+float situation_again(const struct situation_thread *thread, float least, float most)
+{
+	for (unsigned times = thread->times; times > 1 && least < most; times--) least *= 2;
+	return least < most ? least : most;
+}
+
 float situation_traffic(const struct situation *s, const struct situation_chunk *chunk)
 {
 	float sum = 0;

@@ -18,6 +18,7 @@ struct situation_thread {
 	bool fixed;            /* not ours to bind */
 	float load;            /* share of its time on a CPU, 0 to 1 */
 	uint32_t moved_ms_ago; /* UINT32_MAX: never */
+	uint8_t times;         /* that it was moved to another node; one is forgotten each minute that it stays */
 	int16_t home;          /* the node that it was bound to first; -1: to none yet */
 	uint16_t process;      /* which process it is of, where several are planned for */
 	uint32_t first_talk;   /* in talk[] */
@@ -47,6 +48,8 @@ struct situation_chunk {
 		float share;       /* of its pages, 0 to 1 */
 	} where[SITUATION_WHERE];
 	float stands;          /* the rates are this many times its own: it stands for others of its users' that are not known well yet */
+	bool crowded;          /* while it is being built: more threads use it than are among the uses, */
+	float unknown;         /* and ask so many times as much of it as these do */
 	int16_t last;          /* its situation_toucher at the look before; -1: not known */
 	uint32_t moved_ms_ago; /* UINT32_MAX: never */
 };
@@ -82,6 +85,10 @@ struct situation_use *situation_add_use(struct situation *situation);
 
 /* The same for what thread `thread` says to another; both sides have to be told. Threads in ascending order. */
 struct situation_talk *situation_add_talk(struct situation *situation, unsigned thread);
+
+/* What a move of the thread must bring: `least` for the second time, twice that for the third, and so on up to `most`. What is seen of a steady
+ * program differs by chance from look to look, and would send threads to and fro for ever. */
+float situation_again(const struct situation_thread *thread, float least, float most);
 
 /* Accesses per ns of all users of the chunk. */
 float situation_traffic(const struct situation *situation, const struct situation_chunk *chunk);

@@ -143,7 +143,7 @@ static int parse_thread(struct parser *p)
 {
 	struct words *w = &p->w;
 	struct situation_thread thread = { .load = 1 };
-	uint64_t number, process = 0;
+	uint64_t number, process = 0, times = 0;
 	if (words_whole(w, NUMBER_MOST, &number)) return -EINVAL;
 	if (p->s->n_threads && p->s->thread[p->s->n_threads - 1].number >= number)
 		return words_wrong(w, "threads come by ascending number");
@@ -154,7 +154,9 @@ static int parse_thread(struct parser *p)
 	thread.fixed = words_take(w, "fixed");
 	if (parse_moved(p, &thread.moved_ms_ago) || parse_node_behind(p, "home", &thread.home)) return -EINVAL;
 	if (words_take(w, "process") && words_whole(w, UINT16_MAX, &process)) return -EINVAL;
+	if (words_take(w, "times") && words_whole(w, UINT8_MAX, &times)) return -EINVAL;
 	thread.process = (uint16_t)process;
+	thread.times = (uint8_t)times;
 	struct situation_thread *added = situation_add_thread(p->s);
 	if (!added) return -ENOMEM;
 	*added = thread;

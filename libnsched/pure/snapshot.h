@@ -14,10 +14,11 @@
  *   [step N]                                          which look this is; 0 if it is left out
  *   [past N load LOAD short MS] ..                    of node N: its decayed load, threads for each CPU, and for
  *                                                     how long it has been short of threads
- *   thread NUMBER on N|- [load SHARE] [bound] [fixed] [moved MS] [home N] [process NUMBER]
+ *   thread NUMBER on N|- [load SHARE] [bound] [fixed] [moved MS] [home N] [process NUMBER] [times N]
  *                                                     by ascending number; -: where is not known; load 1
  *                                                     if it is left out; moved: so many ms ago; home: the
- *                                                     node that it was bound to first; process 0 if left out
+ *                                                     node that it was bound to first; process 0 if left out;
+ *                                                     times: so often moved to another node lately
  *   [talk NUMBER with NUMBER:RATE ..] ..              of threads above, by ascending number: what it hands to others
  *                                                     and they to it, cache lines per ns; their lines say the same
  *   chunk PAGE pages COUNT [on N:SHARE ..] [by NUMBER:RATE ..] [stands X] [fixed] [moved MS] [last N]

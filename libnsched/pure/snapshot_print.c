@@ -85,6 +85,7 @@ static void put_thread(struct writer *w, const struct situation_thread *t)
 	put_fixed(w, t->fixed, t->moved_ms_ago);
 	if (t->home >= 0) put(w, " home %d", t->home);
 	if (t->process) put(w, " process %u", t->process);
+	if (t->times) put(w, " times %u", t->times);
 	put(w, "\n");
 }
 

@@ -1,6 +1,6 @@
 /* What holds for every policy in whole runs, on machines and workloads made at random: nobody is bound outside the mask that he was
- * given, and who has a mask of his own keeps it; a load that stays as it is and in which threads use what is their own
- * is left alone in the end, and no CPU has two threads while
+ * given, and who has a mask of his own keeps it; a load that stays as it is is left alone in the end (where memory is shared,
+ * but for a few moves), and no CPU has two threads while
  * another has none. HOLDS_SEEDS=N tries more of them than `make check` does. */
 #include <check.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ enum {
 	TEXT = 1024,
 	RUN_S = 40,
 	REST_S = 30,        /* by then all that is to move has moved; where nothing changes, the session looks every few seconds only */
+	LATE_MOST = 8,      /* moves after that where threads share memory: what is seen of it differs by chance, and who swings is held only after some moves */
 	OWN_LIST = 32,
 };
 
@@ -188,7 +189,7 @@ static void hold(const struct world *w, const struct policy_ops *policy, int see
 	ck_assert(!l->j.failed && !l->e->stuck);
 	bool waits = strcmp(policy->name, "stay") && lacks(l);
 	unsigned long long late = l->j.session.totals.thread_moves - l->moves_at_rest;
-	ck_assert_msg(!late || !w->clear, "%s, seed %d, %s: %llu threads moved after %d s of a steady load\n%s", policy->name, seed, w->machine, late, REST_S, w->text);
+	ck_assert_msg(late <= (w->clear ? 0 : LATE_MOST), "%s, seed %d, %s: %llu threads moved after %d s of a steady load\n%s", policy->name, seed, w->machine, late, REST_S, w->text);
 	ck_assert_msg(!waits, "%s, seed %d, %s: two threads have one CPU while another is free\n%s", policy->name, seed, w->machine, w->text);
 	join_end(&l->j);
 	engine_free(l->e);

@@ -8,6 +8,7 @@
 #include "pure/groups.h"
 #include "pure/load.h"
 #include "pure/past.h"
+#include "pure/pool.h"
 
 static bool near(float a, float b)
 {
@@ -65,6 +66,59 @@ START_TEST(cores)
 	made_situation(&s, &m);
 	load_of(&l, &s, NULL);
 	ck_assert_uint_eq(l.cores[0], 2);
+	end(&m, &s);
+}
+END_TEST
+
+/* Each move to another node counts, one is forgotten each minute, and what the next must bring doubles with each. */
+START_TEST(times)
+{
+	struct machine m;
+	struct situation s;
+	struct past p = { 0 };
+	made_three_and_one(&m, &s);
+	s.thread[0].bound = true;
+	for (unsigned i = 0; i <= 3; i++) {
+		s.thread[0].node = (int16_t)(i % 2);
+		ck_assert_int_eq(past_look(&p, &s, 1000000000, false), 0);
+		ck_assert_uint_eq(s.thread[0].times, i);
+	}
+	ck_assert(near(situation_again(&s.thread[0], 0.1f, 3), 0.4f) && near(situation_again(&s.thread[0], 0.1f, 0.3f), 0.3f));
+	ck_assert(near(situation_again(&s.thread[1], 0.1f, 3), 0.1f));
+	for (unsigned i = 0; i < 61; i++) ck_assert_int_eq(past_look(&p, &s, 1000000000, false), 0);
+	ck_assert_uint_eq(s.thread[0].times, 2);
+	past_free(&p);
+	end(&m, &s);
+}
+END_TEST
+
+/* Twelve threads of one process share two chunks, of each of which eight are kept, and as much again is unknown. A third has two users. */
+START_TEST(pooled)
+{
+	struct machine m;
+	struct situation s;
+	float asks[12] = { 0 };
+	made_machine(&m, 2, 8);
+	made_situation(&s, &m);
+	for (unsigned t = 0; t < 12; t++) made_thread(&s, t, t / 6 ? 1 : 0);
+	for (unsigned c = 0; c < 2; c++) {
+		made_chunk(&s, 512, 0);
+		for (unsigned t = 0; t < 8; t++) made_use(&s, 4 * c + t, 1 + (float)(t % 3));
+		s.chunk[c].crowded = true;
+		s.chunk[c].unknown = 1;
+	}
+	made_chunk(&s, 512, 1);
+	made_use(&s, 0, 3);
+	made_use(&s, 1, 1);
+	float known = situation_traffic(&s, &s.chunk[0]);
+	ck_assert_int_eq(pool_users(&s), 0);
+	for (unsigned c = 0; c < 2; c++) {
+		ck_assert(s.chunk[c].n_uses == 12 && !s.chunk[c].crowded);
+		ck_assert(fabsf(situation_traffic(&s, &s.chunk[c]) - 2 * known) < 0.01f * known);
+		for (unsigned u = 0; u < 12; u++) asks[s.use[s.chunk[c].first_use + u].thread] += s.use[s.chunk[c].first_use + u].rate;
+	}
+	for (unsigned t = 1; t < 12; t++) ck_assert(fabsf(asks[t] - asks[0]) < 0.001f * asks[0]);
+	ck_assert(s.chunk[2].n_uses == 2 && near(s.use[s.chunk[2].first_use].rate, 3));
 	end(&m, &s);
 }
 END_TEST
@@ -179,6 +233,8 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, loads);
 	tcase_add_test(tcase, cores);
 	tcase_add_test(tcase, homes);
+	tcase_add_test(tcase, times);
+	tcase_add_test(tcase, pooled);
 	tcase_add_test(tcase, nodes);
 	tcase_add_test(tcase, touches);
 	made_loop(tcase, groups, group_cases);
