@@ -18,13 +18,15 @@ static long fake_call(long number, ...);
 #undef syscall
 
 static const char *status_text, *maps_text;   /* NULL: the file can't be opened */
+static char *copy;                            /* what the last file reads */
 
 static FILE *fake_open(const char *path, const char *mode)
 {
 	const char *text = !strcmp(path, "/proc/self/status") ? status_text : !strcmp(path, "/proc/self/numa_maps") ? maps_text : NULL;
 	ck_assert_msg(strchr(mode, 'e') != NULL, "%s would be inherited", path);
 	if (!text) return NULL;
-	char *copy = strdup(*text ? text : "\n");   /* fmemopen takes no empty one */
+	free(copy);
+	copy = strdup(*text ? text : "\n");   /* fmemopen takes no empty one */
 	FILE *file = fmemopen(copy, strlen(copy), "r");
 	ck_assert_ptr_nonnull(file);
 	return file;
@@ -144,8 +146,15 @@ START_TEST(moves)
 }
 END_TEST
 
+static void teardown(void)
+{
+	free(copy);
+	copy = NULL;
+}
+
 static void add_cases(TCase *tcase)
 {
+	tcase_add_checked_fixture(tcase, NULL, teardown);
 	made_loop(tcase, private_bytes, status_cases);
 	made_loop(tcase, may, maps_cases);
 	tcase_add_test(tcase, long_lines);

@@ -132,6 +132,7 @@ static void setup(void)
 	ck_assert_int_eq(board_make_tree(&board), 0);
 	setenv("NSCHED_BOARD", board_word(board, word), 1);
 	ck_assert_int_eq(board_attach(word, &shared.other), 0);
+	board_leave(board, true);
 	mask_clear(&cpus);
 	mask_add(&cpus, 0);
 	neighbours_join(&neighbours, &cpus);
