@@ -70,6 +70,14 @@ static bool is_alive(const struct neighbours *n, unsigned slot)
 	return board_read_head(n->board, slot, &head, NULL) != -ENOENT;
 }
 
+/* Nobody else is on the board. */
+static bool is_last(const struct neighbours *n, int own)
+{
+	for (unsigned slot = 0; slot < board_slots(n->board); slot++)
+		if ((int)slot != own && is_alive(n, slot)) return false;
+	return true;
+}
+
 static void forget(struct neighbours *n)
 {
 	free(n->view);
@@ -83,12 +91,9 @@ static void forget(struct neighbours *n)
 
 void neighbours_leave(struct neighbours *n)
 {
-	bool others = false;
 	if (!n->board) return;
-	int own = board_own(n->board);
-	for (unsigned slot = 0; slot < board_slots(n->board) && !others; slot++) others = (int)slot != own && is_alive(n, slot);
 	/* the name is still there if the ranks never met in full */
-	if (!others) board_unlink(n->board);
+	if (is_last(n, board_own(n->board))) board_unlink(n->board);
 	board_release(n->board);
 	board_leave(n->board, false);
 	n->board = NULL;
@@ -267,14 +272,11 @@ static enum neighbours_mode mode_of(struct neighbours *n, unsigned own, bool hav
 	return now_ns - n->waiting_ns < WAIT_MS * MS ? NEIGHBOURS_WAIT : NEIGHBOURS_ALONE;
 }
 
-/* Nobody else is on the board: what stands there for newcomers, that we plan alone, stays true. To write and check it anew each time
+/* Without anybody else, what stands on the board for newcomers, that we plan alone, stays true. To write and check it anew each time
  * would be a sixth of what a quiet step costs. */
 static bool is_deserted(const struct neighbours *n, unsigned own)
 {
-	if (!n->planned_ns || !n->plan->alone || n->leader != own) return false;
-	for (unsigned slot = 0; slot < board_slots(n->board); slot++)
-		if (slot != own && is_alive(n, slot)) return false;
-	return true;
+	return n->planned_ns && n->plan->alone && n->leader == own && is_last(n, (int)own);
 }
 
 enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situation *s, const struct machine *machine,

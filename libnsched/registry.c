@@ -181,7 +181,6 @@ static void look_at_counters(struct registry *registry, struct nsched_thread *th
 	look(atomic_load(&registry->look_arg), thread->number);
 }
 
-/* The steady state is four loads and a read of the CPU's number, which glibc has from rseq or the vDSO. */
 /* Threads for each CPU of the node, with one more; a node without CPUs has no room. */
 static float filled(const struct registry *registry, const unsigned *threads, unsigned node)
 {
@@ -214,6 +213,7 @@ void registry_settle(struct nsched_thread *thread)
 	pthread_mutex_unlock(&registry->lock);
 }
 
+/* The steady state is four loads and a read of the CPU's number, which glibc has from rseq or the vDSO. */
 int registry_place(struct nsched_thread *thread)
 {
 	struct registry *registry = thread->home;

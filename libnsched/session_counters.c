@@ -123,8 +123,7 @@ void session_scale_view(struct session *s)
 	enum counted_cover cover = s->counters.about.demand ? COUNTED_DEMAND : COUNTED_ALL;
 	float part[REGISTRY_THREADS];
 	if (!s->counters.on) return;
-	for (unsigned t = 0; t < v->n_threads; t++) part[t] = 0;
-	for (unsigned u = 0; u < v->n_uses; u++) part[v->use[u].thread] += v->use[u].rate;
+	situation_rates(v, part);
 	for (unsigned t = 0; t < v->n_threads; t++)
 		part[t] = counted_part(&registry_at(s->registry, v->thread[t].number)->counted, part[t], cover);
 	for (unsigned u = 0; u < v->n_uses; u++) v->use[u].rate *= part[v->use[u].thread];

@@ -133,8 +133,7 @@ int session_view_kernel(struct session *s)
 	float missing[REGISTRY_THREADS];
 	bool any = false;
 	if (!s->kernel.on) return 0;
-	for (unsigned t = 0; t < v->n_threads; t++) missing[t] = 0;
-	for (unsigned u = 0; u < v->n_uses; u++) missing[v->use[u].thread] += v->use[u].rate;
+	situation_rates(v, missing);
 	for (unsigned t = 0; t < v->n_threads; t++) {
 		bool knows = registry_at(s->registry, v->thread[t].number)->kernel_knows;
 		bool enough = missing[t] * MACHINE_LOCAL_NS >= SEEN_ENOUGH * v->thread[t].load;

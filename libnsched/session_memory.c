@@ -29,9 +29,8 @@ struct look {
 	unsigned n;
 };
 
-static bool wants_look(const struct session *s, const struct placement_entry *entry)
+static bool wants_look(const struct session *s, const struct placement_entry *entry, unsigned after_ms)
 {
-	unsigned after_ms = session_calm(s) && !s->kernel.balances ? LOOK_QUIET_MS : LOOK_AGAIN_MS;
 	return !(entry->flags & PLACEMENT_KNOWN) || placement_age_ms(entry->looked, session_now_ms(s)) >= after_ms;
 }
 
@@ -66,6 +65,7 @@ static void fill(struct session *s, const struct look *look, unsigned *at, const
 void session_locate(struct session *s)
 {
 	struct look look;
+	unsigned after_ms = session_calm(s) && !s->kernel.balances ? LOOK_QUIET_MS : LOOK_AGAIN_MS;
 	unsigned first = s->next_look, asked = 0, chosen[LOOK_EACH_STEP], at = 0;
 	look.n = 0;
 	s->n_leaves = 0;
@@ -75,7 +75,7 @@ void session_locate(struct session *s)
 		const struct session_leaf *leaf = &s->leaf[i];
 		struct placement_entry *entry = placement_entry(&s->placement, leaf->index, evidence_chunk(s->evidence, leaf->index));
 		s->next_look = i;
-		if (!entry || !wants_look(s, entry)) continue;
+		if (!entry || !wants_look(s, entry, after_ms)) continue;
 		if (!add_pages(s, &look, leaf)) break;
 		chosen[asked++] = i;
 	}

@@ -156,9 +156,8 @@ static float pace(const struct session *s, const struct situation_thread *thread
 static void let_stand(struct session *s, const struct known *known, float tick_share)
 {
 	struct situation *v = &s->situation;
-	float near[REGISTRY_THREADS];
-	for (unsigned i = 0; i < v->n_threads; i++) near[i] = 0;   /* all of it would be 16 KiB, for a handful of threads */
-	for (unsigned u = 0; u < v->n_uses; u++) near[v->use[u].thread] += v->use[u].rate;
+	float near[REGISTRY_THREADS];   /* of which no more than there are threads is touched */
+	situation_rates(v, near);
 	for (unsigned c = 0; c < v->n_chunks; c++) {
 		struct situation_chunk *chunk = &v->chunk[c];
 		float before = situation_traffic(v, chunk), faster[EVIDENCE_USERS];

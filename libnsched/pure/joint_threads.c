@@ -92,14 +92,17 @@ static void find_costs(struct transport *t)
 	t->noise = (float)(NOISE * all) + 1;
 }
 
-/* A thread as the one to take from a node, to each other that it gains more by than the one that was. Of equals the lowest. */
+/* The thread instead, if it gains more by it. Of equals the lowest. */
+static inline void prefer(struct edge *edge, int thread, float change)
+{
+	if (change < edge->change || (change <= edge->change && thread < edge->thread)) *edge = (struct edge){ thread, change };
+}
+
+/* A thread as the one to take from a node, to each other. */
 static inline void offer(const struct transport *t, struct edge *edge, unsigned from, unsigned thread)
 {
 	const float *cost = &t->cost[thread * t->nodes];
-	for (unsigned n = 0; n < t->nodes; n++) {
-		float change = cost[n] - cost[from];
-		if (change < edge[n].change || (change <= edge[n].change && (int)thread < edge[n].thread)) edge[n] = (struct edge){ (int)thread, change };
-	}
+	for (unsigned n = 0; n < t->nodes; n++) prefer(&edge[n], (int)thread, cost[n] - cost[from]);
 }
 
 /* The edges that leave a node. */
@@ -116,8 +119,7 @@ static void find_edge(struct transport *t, unsigned from, unsigned to)
 	struct edge best = { -1, INFINITY };
 	for (int i = t->first[from]; i >= 0; i = t->link[i].next) {
 		const float *cost = &t->cost[(unsigned)i * t->nodes];
-		float change = cost[to] - cost[from];
-		if (change < best.change || (change <= best.change && i < best.thread)) best = (struct edge){ i, change };
+		prefer(&best, i, cost[to] - cost[from]);
 	}
 	t->edge[from * t->nodes + to] = best;
 }

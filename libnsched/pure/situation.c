@@ -73,6 +73,12 @@ float situation_again(const struct situation_thread *thread, float least, float 
 	return least < most ? least : most;
 }
 
+void situation_rates(const struct situation *s, float *rate)
+{
+	for (unsigned t = 0; t < s->n_threads; t++) rate[t] = 0;
+	for (unsigned u = 0; u < s->n_uses; u++) rate[s->use[u].thread] += s->use[u].rate;
+}
+
 float situation_traffic(const struct situation *s, const struct situation_chunk *chunk)
 {
 	float sum = 0;

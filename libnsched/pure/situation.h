@@ -90,6 +90,9 @@ struct situation_talk *situation_add_talk(struct situation *situation, unsigned 
  * program differs by chance from look to look, and would send threads to and fro for ever. */
 float situation_again(const struct situation_thread *thread, float least, float most);
 
+/* Accesses per ns of each thread, to all chunks that there are: `rate` has room for all threads. */
+void situation_rates(const struct situation *situation, float *rate);
+
 /* Accesses per ns of all users of the chunk. */
 float situation_traffic(const struct situation *situation, const struct situation_chunk *chunk);
 

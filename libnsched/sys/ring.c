@@ -50,7 +50,9 @@ const struct ring_sample *ring_oldest(const struct ring *ring)
 
 void ring_next(struct ring *ring)
 {
-	atomic_fetch_add_explicit(&ring->tail, 1, memory_order_release);
+	uint32_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
+	atomic_store_explicit(&ring->tail, tail + 1, memory_order_release); /* nobody else writes it */
 }
 
 uint32_t ring_count(const struct ring *ring)

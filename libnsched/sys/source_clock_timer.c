@@ -197,7 +197,6 @@ static int probe(void)
 	struct watched self = { 0 };
 	const struct ring_sample *sample = NULL;
 	sigset_t ours, before;
-	bool sampled;
 	uint64_t start = clock_cpu_now_ns();
 	int err = watch(&self, (pid_t)syscall(SYS_gettid), PROBE_PERIOD_NS);
 
@@ -209,9 +208,9 @@ static int probe(void)
 	for (unsigned looks = 0; !sample && (looks < PROBE_LOOKS || clock_cpu_now_ns() - start < PROBE_MOST_NS); looks++)
 		sample = ring_oldest(self.ring);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	sampled = sample && sample->regs.ip;
+	err = sample && sample->regs.ip ? 0 : -ENODATA;
 	unwatch(&self);
-	return sampled ? 0 : -ENODATA;
+	return err;
 }
 
 static int start_signal(char why[SOURCE_WHY])
