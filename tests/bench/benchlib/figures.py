@@ -252,7 +252,7 @@ def closure(value, none, hard):
 
 
 def ratios(cell, base, field, void, more):
-    """Each repeat's to the base's repeat of the same number, which ran in the same boot."""
+    """Each repeat's to the base's repeat of the same number: in the same boot, where both were run together."""
     found = []
     for repeat, run in cell["runs"].items():
         other = base["runs"].get(repeat) if base else None

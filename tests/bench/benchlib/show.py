@@ -209,8 +209,9 @@ def about(result):
         text += ["**Every figure below that is not under \"Native\" comes from the timing model of the emulated machine**, not from "
                  "hardware: tests/numabox/README.md says what the model has and what it lacks.", ""]
     return text + [
-        f"{result['repeats']} repeats, as user {result['user']}, all columns of a repeat in one boot, their order turned from repeat "
-        "to repeat. Ratio: how many times as fast as none, the median of the repeats. Closure: the share of the gap between none "
+        f"{result['repeats']} repeats, as user {result['user']}, the columns of a repeat one after another, their order turned from "
+        "repeat to repeat, in one boot as far as they were run together (what was run later, or again, in another boot of the same "
+        "image). Ratio: how many times as fast as none, the median of the repeats. Closure: the share of the gap between none "
         "and hard that was closed. Migrated pages are charged 3 us of model time each, shared among the threads. "
         "A run for which the host was too busy (late_permille above 60) is void.", ""]
 
