@@ -221,11 +221,13 @@ class Plan(unittest.TestCase):
     def test_what_failed_is_not_tried_again(self):
         self.assertEqual(self.left({f"{c}-k.0.0": {"void": "x", "failed": True} for c in "abc"}, 1), [])
 
-    def test_a_boot_takes_one_repeat_and_first_tries_go_first(self):
+    def test_a_boot_takes_whole_repeats_and_first_tries_go_first(self):
         there = {"a-k.0.0": {"void": "late 99"}, "b-k.0.0": {}, "c-k.0.0": {}}
-        left = self.left(there)
-        boot = plan.next_boot(left, lambda c: 10, 100)
-        self.assertEqual({(r, t) for r, _c, t in boot}, {(1, 0)})
+        left = self.left(there, 3)
+        for most_s, repeats in ((30, {(1, 0)}), (59, {(1, 0)}), (60, {(1, 0), (2, 0)}), (70, {(1, 0), (2, 0), (0, 1)})):
+            boot = plan.next_boot(left, lambda c: 10, most_s)
+            self.assertEqual({(r, t) for r, _c, t in boot}, repeats, most_s)
+            self.assertEqual(boot, left[:len(boot)])
         self.assertEqual(len(plan.next_boot(left, lambda c: 10, 25)), 2)
         self.assertEqual(len(plan.next_boot(left, lambda c: 10, 1)), 1, "never none")
         self.assertEqual(left[-1], (0, "a", 1))
@@ -251,6 +253,7 @@ class Tables(unittest.TestCase):
         self.refused('[[row]]\nname = "a"\n', "a has no command", tables.read_rows)
         self.refused('[[row]]\nname = "a"\nsame_as = "b"\n', "same_as names no row: b", tables.read_rows)
         self.refused('[[column]]\nwhat = "a"\n', "entry 1 has no name", tables.read_columns)
+        self.refused('[[row]]\nname = "a"\ncommand = ["x"]\nshape = "2,x"\n', "a: shape is '2,x', which is no CPUS[:MIB],...", tables.read_rows)
         self.refused("[[row\n", ".toml: ", tables.read_rows)
         with self.assertRaises(tables.TableError) as caught:
             tables.chosen(self.rows, ["numa03"], "row")

@@ -9,6 +9,10 @@ EXTRA_DIST += \
   tests/numabox/nodes-run \
   tests/numabox/numabox \
   tests/numabox/numamodel.c \
+  tests/numabox/numaoptions.c \
+  tests/numabox/numaoptions.h \
+  tests/numabox/numashape.c \
+  tests/numabox/numashape.h \
   tests/numabox/plugin_api1.h \
   tests/numabox/selftest \
   tests/numabox/streams.c \

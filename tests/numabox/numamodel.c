@@ -7,6 +7,8 @@
  *
  * Below, "wall" time is the host's, which is also what the guest's clocks read; it counts from the plugin's start. */
 #define _GNU_SOURCE
+#include "numaoptions.h"
+#include "numashape.h"
 #include "plugin_api1.h"
 
 #include <pthread.h>
@@ -22,7 +24,6 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 int qemu_plugin_version = 1;
 
 enum {
-	MAX_NODES = 16,
 	CACHE_LINES = 256, /* a CPU's private cache, direct mapped: 16 KiB, small, so that small test programs miss */
 	PAGES = 64,        /* pages whose node a CPU remembers */
 };
@@ -37,32 +38,11 @@ enum {
 #define SIBLING_NS 3000000.0      /* wall: a sibling thread that ran within this shares the core now */
 #define SLOW_PER_CPU 12.5         /* default slowdown for each virtual CPU: what two host CPUs sustain */
 
-/* What numabox says of the machine, and what the user may set. */
-static struct {
-	double nodes, cpn, smt, mem; /* mem: MiB a node */
-	double slow;                 /* wall ns for one model ns; 0: SLOW_PER_CPU */
-	double local, remote;        /* model ns of a miss */
-	double insn;                 /* model ns of an instruction */
-	double pause;                /* model ns of a `pause` */
-	double streams;              /* local streams of misses, for each of its CPUs, that a node's memory can serve */
-	double smtfactor;            /* instructions take longer by this while a sibling thread runs */
-	char *out;
-} opt = { .nodes = 4, .cpn = 2, .smt = 1, .mem = 512, .local = 90, .remote = 150, .insn = 0.5, .pause = 45, .streams = 1.25, .smtfactor = 1.6 };
-
-static const struct {
-	const char *name;
-	double *value, least, most;
-} option_table[] = {
-	{ "nodes", &opt.nodes, 1, MAX_NODES }, { "cpn", &opt.cpn, 1, 256 },        { "smt", &opt.smt, 1, 16 },
-	{ "mem", &opt.mem, 1, 1 << 20 },       { "slow", &opt.slow, 1, 100000 },   { "local", &opt.local, 1, 100000 },
-	{ "remote", &opt.remote, 1, 100000 },  { "insn", &opt.insn, 0, 1000 },     { "streams", &opt.streams, 0.01, 1000 },
-	{ "smtfactor", &opt.smtfactor, 1, 16 }, { "pause", &opt.pause, 0, 1000 },
-};
-enum { OPTIONS = sizeof option_table / sizeof *option_table };
-
-static int nodes, cpus_per_node, smt, n_vcpus; /* the above as numbers to index with */
-static uint64_t node_bytes;
-static double local_ns, remote_ns, insn_ns, pause_ns, service_ns; /* wall: of a miss, of an instruction; a node serves a line in this */
+static struct options opt;
+static struct shape shape;
+static int smt, n_vcpus; /* to index with */
+static double local_ns, insn_ns, pause_ns, service_ns; /* wall: of a miss, of an instruction; a node serves a line in this */
+static double miss_ns[SHAPE_NODES][SHAPE_NODES];       /* wall: from a CPU of the first node to the memory of the second */
 static struct timespec start;
 static atomic_bool armed;
 
@@ -78,7 +58,7 @@ static struct vcpu {
 	double pending; /* charged, not yet in due */
 	double last_run;
 	double busy, late; /* wall ns charged, wall ns lost for good */
-	uint64_t insns, accesses, local, remote, served[MAX_NODES];
+	uint64_t insns, accesses, local, remote, served[SHAPE_NODES];
 	bool idle;
 	char pad[64]; /* the next CPU's are on other cache lines */
 } *vcpus;
@@ -89,7 +69,7 @@ static struct memory {
 	_Atomic uint64_t demanded; /* lines in it */
 	_Atomic int64_t delay_ns;  /* wall */
 	char pad[40];
-} memory[MAX_NODES];
+} memory[SHAPE_NODES];
 
 static double now_ns(void)
 {
@@ -213,8 +193,7 @@ static void on_pause(unsigned cpu, void *unused)
 		settle(v, now_ns());
 }
 
-/* The node of an address' page, -1 where it is no node's memory. QEMU numbers the nodes' memory blocks one after another,
- * and adds the block's place in the machine once more: hence the 2. */
+/* The node of an address' page, -1 where it is no node's memory. */
 static int node_of(struct vcpu *v, qemu_plugin_meminfo_t info, uint64_t vaddr, double t)
 {
 	uint64_t number = vaddr >> 12;
@@ -225,11 +204,9 @@ static int node_of(struct vcpu *v, qemu_plugin_meminfo_t info, uint64_t vaddr, d
 
 		if (!h || qemu_plugin_hwaddr_is_io(h))
 			return -1;
-		uint64_t n = qemu_plugin_hwaddr_phys_addr(h) / node_bytes / 2;
-
 		v->page[slot].number = number;
 		v->page[slot].until = t + PAGE_MEMORY_NS;
-		v->page[slot].node = n < (uint64_t)nodes ? (int)n : -1;
+		v->page[slot].node = shape_node_of(&shape, qemu_plugin_hwaddr_phys_addr(h));
 	}
 	return v->page[slot].node;
 }
@@ -253,11 +230,11 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t vaddr, 
 
 	if (n < 0)
 		return;
-	bool is_local = n == (int)cpu / cpus_per_node;
+	int own = shape.node_of_cpu[cpu];
 
 	v->served[n]++;
-	*(is_local ? &v->local : &v->remote) += 1;
-	v->pending += (is_local ? local_ns : remote_ns) + queue_delay(n, t);
+	*(n == own ? &v->local : &v->remote) += 1;
+	v->pending += miss_ns[own][n] + queue_delay(n, t);
 	settle(v, t);
 }
 
@@ -270,7 +247,7 @@ static void collect(struct vcpu *sum, struct vcpu *v)
 	sum->remote += v->remote;
 	sum->busy += v->busy;
 	sum->late += v->late;
-	for (int n = 0; n < nodes; n++) {
+	for (int n = 0; n < shape.nodes; n++) {
 		sum->served[n] += v->served[n];
 		v->served[n] = 0;
 	}
@@ -295,7 +272,7 @@ static void print_totals(const char *what)
 	fprintf(f, "model %s: wall_s %.2f insns %llu accesses %llu misses %.0f local_permille %.0f late_permille %.0f served", what,
 		last > 0 ? (t - last) / 1e9 : 0, (unsigned long long)sum.insns, (unsigned long long)sum.accesses, misses,
 		misses > 0 ? 1000 * (double)sum.local / misses : 0, time > 0 ? 1000 * sum.late / time : 0);
-	for (int n = 0; n < nodes; n++)
+	for (int n = 0; n < shape.nodes; n++)
 		fprintf(f, " %llu", (unsigned long long)sum.served[n]);
 	fprintf(f, "\n");
 	if (opt.out)
@@ -383,46 +360,20 @@ static void at_exit(qemu_plugin_id_t id, void *unused)
 		print_totals("end");
 }
 
-/* "name=value": 0, or -1 after a message */
-static int set_option(const char *text)
-{
-	const char *value = strchr(text, '=');
-	size_t length = value ? (size_t)(value - text) : strlen(text);
-
-	if (value && length == 3 && !strncmp(text, "out", 3)) {
-		opt.out = strdup(value + 1);
-		return opt.out ? 0 : -1;
-	}
-	for (int i = 0; i < OPTIONS; i++) {
-		char *end;
-
-		if (strlen(option_table[i].name) != length || strncmp(option_table[i].name, text, length))
-			continue;
-		*option_table[i].value = value ? strtod(value + 1, &end) : 0;
-		if (value && value[1] && !*end && *option_table[i].value >= option_table[i].least &&
-		    *option_table[i].value <= option_table[i].most)
-			return 0;
-		fprintf(stderr, "numamodel: '%s': wanted %s=%g to %g\n", text, option_table[i].name, option_table[i].least,
-			option_table[i].most);
-		return -1;
-	}
-	fprintf(stderr, "numamodel: unknown option '%s'; there are slow local remote insn streams smtfactor pause\n", text);
-	return -1;
-}
-
 static void derive(void)
 {
-	nodes = (int)opt.nodes;
-	cpus_per_node = (int)opt.cpn;
-	smt = (int)opt.smt;
-	node_bytes = (uint64_t)opt.mem << 20;
 	if (opt.slow <= 0)
 		opt.slow = SLOW_PER_CPU * n_vcpus;
+	if (opt.far <= 0)
+		opt.far = opt.local + 2 * (opt.remote - opt.local);
+	smt = (int)opt.smt;
 	local_ns = opt.local * opt.slow;
-	remote_ns = opt.remote * opt.slow;
 	insn_ns = opt.insn * opt.slow;
 	pause_ns = opt.pause * opt.slow;
-	service_ns = local_ns / (opt.streams * cpus_per_node);
+	service_ns = local_ns / (opt.streams * n_vcpus / shape_memories(&shape));
+	for (int from = 0; from < shape.nodes; from++)
+		for (int to = 0; to < shape.nodes; to++)
+			miss_ns[from][to] = opt.slow * (from == to ? opt.local : shape_near(&shape, from, to) ? opt.remote : opt.far);
 }
 
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
@@ -432,18 +383,20 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 			info->version.cur);
 		return -1;
 	}
+	options_default(&opt);
 	for (int i = 0; i < argc; i++) {
 		if (!strcmp(argv[i], "probe=on")) { /* the last argument: all before it was right */
 			fprintf(stderr, "numamodel: ready\n");
 			return -1;
 		}
-		if (set_option(argv[i]))
+		int taken = shape_set(&shape, argv[i]);
+		if (taken < 0 || (!taken && options_set(&opt, argv[i])))
 			return -1;
 	}
 	n_vcpus = info->system.max_vcpus;
-	if (!info->system_emulation || strcmp(info->target_name, "x86_64") || n_vcpus != (int)(opt.nodes * opt.cpn)) {
-		fprintf(stderr, "numamodel: wanted an x86_64 machine of %g CPUs, not %s with %d\n", opt.nodes * opt.cpn, info->target_name,
-			n_vcpus);
+	if (!info->system_emulation || strcmp(info->target_name, "x86_64") || n_vcpus != shape.cpus || shape_wrong(&shape)) {
+		fprintf(stderr, "numamodel: wanted an x86_64 machine of %d CPUs on %d nodes, not %s with %d\n", shape.cpus, shape.nodes,
+			info->target_name, n_vcpus);
 		return -1;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &start);

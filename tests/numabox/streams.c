@@ -4,7 +4,8 @@
  * Measurements for which the host was too busy (late_permille above 60) are repeated, three times in all.
  *
  *     streams          speeds, in numabox's default machine, where CPU c lies in node c / 2
- *     streams NODES    does the model know which node's memory is which, in any machine of that many nodes
+ *     streams NODES [far]   does the model know which node's memory is which, in any machine of that many nodes with memory;
+ *                      and how long is a line of the last one's for CPU 0
  *
  * Placement is by raw system calls: no library to install. */
 #define _GNU_SOURCE
@@ -314,7 +315,11 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		struct test nodes = { "nodes", NODES, atoi(argv[1]), 0 };
 
+		struct test far = { "far1", STREAMS, 1, nodes.count - 1 };
+
 		measure(&nodes);
+		if (argc > 2)
+			measure(&far);
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++)

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-ROW_IN_KEY = ("command", "hard", "inverse", "seconds", "ballast", "large", "model", "nodes", "cpus", "smt", "mib", "mark", "env",
-              "beside", "omp", "figure")
+ROW_IN_KEY = ("command", "hard", "inverse", "seconds", "ballast", "large", "model", "nodes", "cpus", "smt", "mib", "shape", "distance",
+              "alternate", "mark", "env", "beside", "omp", "figure")
 COLUMN_IN_KEY = ("prefix", "env", "balancing", "daemon", "row", "ballast")
 EXTRA_S = 2.5       # of a job beside its own time: its start, its memory, its end
 EXTRA_NUMAD_S = 2.5
@@ -97,7 +97,8 @@ class Keys:
         programs = [self.places.built(os.path.relpath(p, self.places.build)) for p in self.places.programs()
                     if os.path.basename(p) in mine]
         measures = [self.places.built("tests/bench/programs/watch")] + [
-            os.path.join(self.places.source, "tests", f) for f in ("bench/in-machine", "numabox/numabox", "numabox/numamodel.c")]
+            os.path.join(self.places.source, "tests", f) for f in ("bench/in-machine", "numabox/numabox", "numabox/numamodel.c", "numabox/numaoptions.c",
+                                                               "numabox/numashape.c")]
         parts = [{k: row[k] for k in ROW_IN_KEY if k in row}, {k: column[k] for k in COLUMN_IN_KEY if k in column},
                  self.hash(programs), self.hash(m for m in measures if os.path.exists(m))]
         if column.get("nsched"):
@@ -137,8 +138,11 @@ class Machine:
     def command(self, row, most_s, results, jobs):
         """The machine goes when this program goes, whatever ends it: hence setpriv, twice, as the wrapper is between."""
         leash = ["setpriv", "--pdeathsig", "TERM"]
-        box = [os.path.join(self.places.source, "tests/numabox/nodes-run"), "-n", str(row["nodes"]), "-c", str(row["cpus"]),
-               "-t", str(row["smt"]), "-m", str(row["mib"]), "-w", results, "-T", f"{most_s:.0f}"]
+        box = [os.path.join(self.places.source, "tests/numabox/nodes-run"), "-t", str(row["smt"]),
+               "-m", str(row["mib"]), "-w", results, "-T", f"{most_s:.0f}"]
+        box += ["-S", row["shape"]] if "shape" in row else ["-n", str(row["nodes"]), "-c", str(row["cpus"])]
+        box += ["-d", row["distance"]] if "distance" in row else []
+        box += ["-A"] if row.get("alternate") else []
         if row["model"] != "none":
             box += ["-M", row["model"]]
         inside = ["--", os.path.join(self.places.stage, "in-machine"), results, os.path.join(self.places.stage, "programs"), jobs]

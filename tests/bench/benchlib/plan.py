@@ -53,14 +53,24 @@ def jobs_left(columns, keys, repeats, read):
     return sorted(left, key=lambda job: job[2] > 0)  # first everything once, then what did not count
 
 
+def groups(left):
+    """First tries by repeats, then what is to be tried again, of all repeats."""
+    found = {}
+    for job in left:
+        found.setdefault((job[2] > 0, 0 if job[2] else job[0]), []).append(job)
+    return list(found.values())
+
+
 def next_boot(left, cost_s, most_s):
-    """What one start of the machine takes: the first tries of one repeat, as far as they fit, so that columns that are
-    compared ran in the same boot; then what is to be tried again, of all repeats."""
+    """What one start of the machine takes: a repeat as far as it fits, so that columns that are compared ran in the same
+    boot; and further ones, each if it fits whole."""
     boot, sum_s = [], 0.0
-    for repeat, column, attempt in left:
-        other = boot and (repeat, attempt > 0) != (boot[0][0], boot[0][2] > 0) and not (attempt and boot[0][2])
-        if boot and (other or sum_s + cost_s(column) > most_s):
+    for group in groups(left):
+        if boot and sum_s + sum(cost_s(column) for _r, column, _a in group) > most_s:
             break
-        boot.append((repeat, column, attempt))
-        sum_s += cost_s(column)
+        for repeat, column, attempt in group:
+            if boot and sum_s + cost_s(column) > most_s:
+                return boot
+            boot.append((repeat, column, attempt))
+            sum_s += cost_s(column)
     return boot

@@ -97,7 +97,8 @@ class Bench:
         return cells
 
     def row_result(self, row):
-        result = {k: row[k] for k in ("name", "group", "what", "original", "unit", "model", "nodes", "cpus", "smt", "seconds") if k in row}
+        result = {k: row[k] for k in ("name", "group", "what", "original", "unit", "model", "nodes", "cpus", "smt", "shape", "distance", "alternate",
+                                       "seconds") if k in row}
         if "same_as" in row:
             return {**result, "same_as": row["same_as"], "why": row.get("why", "")}
         if row.get("native"):

@@ -109,7 +109,10 @@ def row_notes(row):
         notes.append(f"**void: {row['void']}**")
     elif row.get("loss_percent") is not None:
         notes.append(f"by hand, the wrong way loses {row['loss_percent']:.0f} %")
-    machine = f"{row['nodes']} nodes of {row['cpus']} CPUs" + (f", {row['smt']} threads a core" if row["smt"] > 1 else "")
+    machine = f"nodes of {row['shape']} CPUs[:MiB]" if "shape" in row else f"{row['nodes']} nodes of {row['cpus']} CPUs"
+    machine += f", {row['smt']} threads a core" if row["smt"] > 1 else ""
+    machine += f", distances {row['distance']}" if "distance" in row else ""
+    machine += ", CPUs numbered alternately" if row.get("alternate") else ""
     where = "natively" if row["natively"] else "emulated, timing model " + row["model"]
     notes.append(f"{machine}; {where}; {row['seconds']:g} s a run; {row['better']} is better")
     if row.get("original"):

@@ -9,7 +9,7 @@ ROW_FIELDS = {
     "name": str, "group": str, "what": str, "command": list, "hard": (list, dict), "inverse": (list, dict), "absent": dict,
     "seconds": (int, float), "once": bool, "omp": bool, "ballast": int, "large": bool, "figure": str, "unit": str, "model": str,
     "nodes": int, "cpus": int, "smt": int, "mib": int, "threads": int, "mark": bool, "same_as": str, "why": str,
-    "loss_least": int, "env": dict, "native": bool, "needs": dict, "beside": list, "original": str,
+    "loss_least": int, "env": dict, "shape": str, "distance": str, "alternate": bool, "native": bool, "needs": dict, "beside": list, "original": str,
 }
 COLUMN_FIELDS = {
     "name": str, "what": str, "prefix": list, "env": dict, "balancing": int, "daemon": str, "only": str, "row": str,
@@ -64,6 +64,15 @@ def read_columns(path):
     return columns
 
 
+def shape_of(what, shape):
+    """How many nodes "2,2:1024,0:512" are, and how many CPUs each has on average; numabox says the rest."""
+    try:
+        cpus = [int(node.split(":")[0]) for node in shape.split(",")]
+    except ValueError as error:
+        raise TableError(f"{what}: shape is {shape!r}, which is no CPUS[:MIB],...") from error
+    return len(cpus), sum(cpus) / len(cpus)
+
+
 def read_rows(path):
     """All rows, each with the defaults put in."""
     table = read(path)
@@ -77,6 +86,8 @@ def read_rows(path):
                 raise TableError(f"{path}: {row['name']}: same_as names no row: {row['same_as']}")
         elif not row.get("command"):
             raise TableError(f"{path}: {row['name']} has no command")
+        if "shape" in row:
+            row["nodes"], row["cpus"] = shape_of(f"{path}: {row['name']}", row["shape"])
     return rows
 
 
