@@ -26,7 +26,8 @@
 #endif
 
 /* Never freed: late callbacks hold pointers into its registry. */
-struct nsched process_one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER };
+/* Its locks are made once: a thread may still be in a call while another closes and opens. */
+struct nsched process_one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER, .ranges.lock = PTHREAD_MUTEX_INITIALIZER, .step_lock = PTHREAD_MUTEX_INITIALIZER };
 pthread_mutex_t process_open_lock = PTHREAD_MUTEX_INITIALIZER;
 
 int process_worthwhile(nsched_error_t *why)
@@ -71,8 +72,7 @@ static void make(const struct nsched_config *config)
 	config_copy(&process_one.config, config);
 	if (!registry_made) registry_init(&process_one.registry);
 	registry_made = true;
-	ranges_init(&process_one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
-	pthread_mutex_init(&process_one.step_lock, NULL);
+	ranges_reset(&process_one.ranges, (unsigned)config->max_ranges, (unsigned)config->max_hints);
 	process_one.begun = process_one.prepared = process_one.stopped = false;
 	process_one.threads_most = 0;
 	process_one.no_look[0] = 0;
@@ -370,7 +370,7 @@ static void finish(void)
 	if (process_one.prepared) session_free(&process_one.session);
 	neighbours_free(&process_one.neighbours);
 	process_one.prepared = false;
-	ranges_free(&process_one.ranges);
+	ranges_reset(&process_one.ranges, 0, 0);
 	free(process_one.row);
 	process_one.row = NULL;
 	pthread_mutex_unlock(&process_one.step_lock);

@@ -15,23 +15,30 @@ enum {
 };
 
 /* Of each thread: since glibc 2.36 two threads may be forking at a time. */
-static _Thread_local bool fork_has_step_lock;
+static _Thread_local bool fork_has_step_lock, fork_has_ranges_lock;
 static _Thread_local pid_t forking;
 
 /* ---- fork ---------------------------------------------------------------------------------------------- */
 
+static bool lock_soon(pthread_mutex_t *lock)
+{
+	const struct timespec wait = { 0, FORK_WAIT_NS };
+	bool locked = false;
+	for (int i = 0; !locked && i < FORK_TRIES; i++) {
+		locked = pthread_mutex_trylock(lock) == 0;
+		if (!locked) nanosleep(&wait, NULL);
+	}
+	return locked;
+}
+
 /* With the step lock the session is whole in the child and can be taken down; without it (a step that
- * takes long) the child leaves it as it is, and loses memory, but nothing else. */
+ * takes long) the child leaves it as it is, and loses memory, but nothing else. Likewise with the ranges; in the order in which a step takes them. */
 static void fork_prepare(void)
 {
-	struct timespec wait = { 0, FORK_WAIT_NS };
 	int saved = errno;
-	fork_has_step_lock = false;
 	forking = (pid_t)syscall(SYS_gettid);
-	for (int i = 0; process_one.opens && !fork_has_step_lock && i < FORK_TRIES; i++) {
-		fork_has_step_lock = pthread_mutex_trylock(&process_one.step_lock) == 0;
-		if (!fork_has_step_lock) nanosleep(&wait, NULL);
-	}
+	fork_has_step_lock = process_one.opens && lock_soon(&process_one.step_lock);
+	fork_has_ranges_lock = lock_soon(&process_one.ranges.lock);
 	errno = saved;
 }
 
@@ -48,6 +55,7 @@ static void give_back_cpus(pid_t tid)
 
 static void fork_parent(void)
 {
+	if (fork_has_ranges_lock) pthread_mutex_unlock(&process_one.ranges.lock);
 	if (fork_has_step_lock) pthread_mutex_unlock(&process_one.step_lock);
 }
 
@@ -57,6 +65,7 @@ static void fork_child(void)
 	pthread_mutex_init(&process_open_lock, NULL);
 	if (fork_has_step_lock) pthread_mutex_unlock(&process_one.step_lock);   /* ours: this is the thread that took it */
 	else pthread_mutex_init(&process_one.step_lock, NULL);                  /* a step's, which goes on in the parent */
+	ranges_forked(&process_one.ranges, fork_has_ranges_lock);
 	if (serves()) give_back_cpus(forking);
 	exchange_forked(&process_one.exchange);
 	if (process_one.opens) {
@@ -64,13 +73,13 @@ static void fork_child(void)
 			session_forked(&process_one.session);
 			recorder_forked(&process_one.recorder);
 		}
-		registry_forget_all(&process_one.registry);
 		neighbours_forked(&process_one.neighbours);
 		files_together();
 		process_one.prepared = false;
 		process_one.opens = 0;
 		process_one.loop.running = false;
 	}
+	registry_forked(&process_one.registry);   /* also where it is closed: a thread may just have come too late */
 	errno = saved;
 }
 

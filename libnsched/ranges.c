@@ -20,6 +20,29 @@ void ranges_free(struct ranges *r)
 	pthread_mutex_destroy(&r->lock);
 }
 
+void ranges_reset(struct ranges *r, unsigned most_ranges, unsigned most_hints)
+{
+	pthread_mutex_lock(&r->lock);
+	free(r->range);
+	free(r->hint);
+	r->range = NULL;
+	r->hint = NULL;
+	r->n_ranges = r->n_hints = r->room_ranges = r->room_hints = 0;
+	r->most_ranges = most_ranges;
+	r->most_hints = most_hints;
+	pthread_mutex_unlock(&r->lock);
+}
+
+void ranges_forked(struct ranges *r, bool whole)
+{
+	if (whole) {
+		pthread_mutex_unlock(&r->lock);
+		ranges_reset(r, 0, 0);
+	} else {
+		ranges_init(r, 0, 0);
+	}
+}
+
 /* The first range that ends behind `addr`. */
 static unsigned find(const struct ranges *r, uint64_t addr)
 {

@@ -27,6 +27,13 @@ struct ranges {
 void ranges_init(struct ranges *ranges, unsigned most_ranges, unsigned most_hints);
 void ranges_free(struct ranges *ranges);
 
+/* Forgets all, with new limits (0: takes nothing any more), while other threads may be in the calls below: the lock stays what it is. */
+void ranges_reset(struct ranges *ranges, unsigned most_ranges, unsigned most_hints);
+
+/* In the child of a fork, which knows of none. `whole`: the forking thread had the lock, which is released; else another thread may have
+ * been at work, and what there was is lost. */
+void ranges_forked(struct ranges *ranges, bool whole);
+
 /* The contracts of nsched_mem_attach, _detach and _hint. */
 int ranges_attach(struct ranges *ranges, const char *name, uint64_t addr, uint64_t bytes);
 int ranges_detach(struct ranges *ranges, uint64_t addr);

@@ -38,9 +38,8 @@ static void reset_slot(struct nsched_thread *thread)
 	thread->process = 0;
 }
 
-void registry_forget_all(struct registry *registry)
+static void forget_all(struct registry *registry)
 {
-	pthread_mutex_init(&registry->lock, NULL);
 	for (uint32_t i = 0; i < atomic_load(&registry->n); i++) {
 		struct nsched_thread *thread = registry_at(registry, i);
 		reset_slot(thread);
@@ -52,6 +51,19 @@ void registry_forget_all(struct registry *registry)
 	registry->settles = false;
 	registry->look = registry->unlook = NULL;
 	registry->refused = 0;
+}
+
+void registry_forget_all(struct registry *registry)
+{
+	pthread_mutex_lock(&registry->lock);
+	forget_all(registry);
+	pthread_mutex_unlock(&registry->lock);
+}
+
+void registry_forked(struct registry *registry)
+{
+	pthread_mutex_init(&registry->lock, NULL);
+	forget_all(registry);
 }
 
 struct nsched_thread *registry_at(const struct registry *registry, uint32_t number)

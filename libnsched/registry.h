@@ -99,8 +99,11 @@ struct registry {
 
 void registry_init(struct registry *registry);
 
-/* All threads are forgotten: when nobody steps any more, and in the child of a fork, which has none of them. */
+/* All threads are forgotten, when nobody steps any more; others may come and go meanwhile. */
 void registry_forget_all(struct registry *registry);
+
+/* The same in the child of a fork, which has none of them: the lock may have been another thread's. */
+void registry_forked(struct registry *registry);
 
 /* The slot of thread `tid`, made if there is none. NULL: full, or no memory. Takes the lock. */
 struct nsched_thread *registry_add(struct registry *registry, pid_t tid, bool registered);

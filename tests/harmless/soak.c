@@ -1,26 +1,43 @@
-/* soak SECONDS [SEED]: a program that opens and closes nsched again and again, while threads come and go, register, enter regions, hint, bind themselves,
- * fork and start programs, at random; with the helper or by steps of its own, with every kind of sample. What it takes may not grow: resident
- * memory, open files, threads, mappings, after a first third that is not counted. Shows "nothing grew", or what did. */
+/* soak SECONDS [SEED [LEAK]]: a program that opens and closes nsched again and again, while threads come and go, register, enter regions, hint,
+ * bind themselves, fork and start programs, at random; with the helper or by steps of its own, with every kind of sample, under several
+ * policies. Each combination of these is compared with itself: a few rounds to warm up, then it is looked what the process has (bytes from malloc,
+ * mapped bytes, open files, threads), and after some more rounds once more. SECONDS 0: four combinations, each once. Shows "nothing grew", or what did.
+ *
+ * So that what malloc has given out is the same whenever nothing is used, to 16 bytes a block, the program starts itself anew with one arena and no
+ * caches of threads: these keep what was freed, a little more with each thread, and look like a leak of some kilobytes a minute.
+ * LEAK (memory, pages, file, thread) loses a page, a file or a thread in each round by intent: what does not fail then is no test. */
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "nsched.h"
 
-enum { THREADS = 8, ROUND_MS = 150, BYTES = 1 << 20, GROWTH_KIB = 4096 /* what the C library's heaps take at their leisure */ };
+enum {
+	THREADS = 8, BYTES = 1 << 20, ROUND_MS = 30,
+	WARM_ROUNDS = 3, COUNTED_ROUNDS = 6,
+	PAGE_BYTES = 4096,
+	/* malloc gives a rest of 16 bytes along where it is too small to be a block: for each of some tens of blocks. A page in each round is
+	 * forty-eight times as much. */
+	REST_BYTES = 512,
+	STACK_BYTES = 256 * 1024, /* so that the C library, which keeps 40 MiB of stacks for the next threads, keeps all */
+	GONE_MS = 2000, /* until the kernel has done away with a thread that was joined */
+};
 
 static char memory[THREADS][BYTES];
 static nsched_t *handle;
 static _Atomic int over;
 static _Atomic uint64_t calls;
+static uint64_t rounds;
 
 static uint64_t chance(uint64_t *state)
 {
@@ -91,39 +108,100 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void one_round(uint64_t *state)
+static pthread_t started(void *(*run)(void *arg), void *arg)
 {
-	static const char *const samplers[] = { "auto", "timer", "off" }, *const policies[] = { "joint", "autonuma", "stay", "concentric" };
+	pthread_attr_t attr;
+	pthread_t thread;
+	pthread_attr_init(&attr);
+	must(!pthread_attr_setstacksize(&attr, STACK_BYTES) && !pthread_create(&thread, &attr, run, arg), "no thread");
+	pthread_attr_destroy(&attr);
+	return thread;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------- */
+
+static const char *const samplers[] = { "auto", "timer", "off" }, *const policies[] = { "joint", "autonuma", "stay", "concentric" };
+enum { SAMPLERS = 3, POLICIES = 4, COMBINATIONS = 2 * 2 * SAMPLERS * POLICIES };
+
+struct combination { int by_hand, all; const char *sampler, *policy; };
+
+static struct combination combination(unsigned number)
+{
+	return (struct combination){ .by_hand = number % 2, .all = number / 2 % 2, .sampler = samplers[number / 4 % SAMPLERS],
+		                         .policy = policies[number / 4 / SAMPLERS % POLICIES] };
+}
+
+static void begin(const struct combination *c)
+{
 	nsched_config_t *config = NULL;
-	pthread_t thread[THREADS];
-	uint64_t choice = chance(state);
-	int by_hand = choice % 5 == 0;
 	must(!nsched_config_create(&config), "no options");
-	must(!nsched_config_set(config, "interval_ms", "10", NULL) && !nsched_config_set(config, "sampler", samplers[choice / 5 % 3], NULL) &&
-	     !nsched_config_set(config, "policy", policies[choice / 15 % 4], NULL) && !nsched_config_set(config, "threads", choice / 64 % 2 ? "all" : "registered", NULL), "options");
+	must(!nsched_config_set(config, "interval_ms", "10", NULL) && !nsched_config_set(config, "sampler", c->sampler, NULL) &&
+	     !nsched_config_set(config, "policy", c->policy, NULL) && !nsched_config_set(config, "threads", c->all ? "all" : "registered", NULL), "options");
 	must(!nsched_open(config, &handle), "not opened");
 	nsched_config_destroy(config);
-	if (!by_hand) must(!nsched_start(handle), "not started");
+	if (!c->by_hand) must(!nsched_start(handle), "not started");
 	must(!nsched_mem_attach(handle, "memory", memory, sizeof memory), "not attached");
-	atomic_store(&over, 0);
-	for (unsigned i = 0; i < THREADS; i++) must(!pthread_create(&thread[i], NULL, work, (void *)(uintptr_t)i), "no thread");
+}
+
+static void go_on(const struct combination *c)
+{
 	double until = now_s() + ROUND_MS / 1000.0;
 	do {
-		int ret = by_hand ? nsched_step(handle) : 0;
+		int ret = c->by_hand ? nsched_step(handle) : 0;
 		must(ret >= 0 || ret == -EBUSY, "a step failed");   /* busy: another thread forks just now */
 		usleep(5000);
 	} while (now_s() < until);
-	if (choice / 128 % 2) must(!nsched_report(handle, "/dev/null"), "no report");
-	int early = choice / 256 % 2;   /* closed while threads go on with it */
+}
+
+static void one_round(const struct combination *c, uint64_t *state)
+{
+	pthread_t thread[THREADS];
+	uint64_t choice = chance(state);
+	begin(c);
+	atomic_store(&over, 0);
+	for (unsigned i = 0; i < THREADS; i++) thread[i] = started(work, (void *)(uintptr_t)i);
+	go_on(c);
+	if (choice % 2) must(!nsched_report(handle, "/dev/null"), "no report");
+	int early = choice / 2 % 2;   /* closed while threads go on with it */
 	if (early) must(!nsched_close(handle), "not closed");
 	atomic_store(&over, 1);
 	for (unsigned i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
 	if (!early) must(!nsched_close(handle), "not closed");
+	rounds++;
+}
+
+static void *only_register(void *arg)
+{
+	nsched_thread_t *me = NULL;
+	must(!nsched_thread_register(handle, &me), "not registered");
+	(void)pthread_barrier_wait(arg);   /* all are there */
+	(void)pthread_barrier_wait(arg);   /* and may go */
+	nsched_thread_unregister(me);
+	return NULL;
+}
+
+/* What is kept for good, one for each of the threads that there were at a time (a ring for the timer's samples), is made for more threads than any
+ * round has, those included that have left without a word. */
+static void most_threads(void)
+{
+	enum { MOST = 4 * THREADS };
+	const struct combination timers = { .by_hand = 1, .sampler = "timer", .policy = "joint" };
+	pthread_t thread[MOST];
+	pthread_barrier_t barrier;
+	begin(&timers);
+	pthread_barrier_init(&barrier, NULL, MOST + 1);
+	for (unsigned i = 0; i < MOST; i++) thread[i] = started(only_register, &barrier);
+	(void)pthread_barrier_wait(&barrier);
+	go_on(&timers);
+	(void)pthread_barrier_wait(&barrier);
+	for (unsigned i = 0; i < MOST; i++) pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	must(!nsched_close(handle), "not closed");
 }
 
 /* ---- what it takes ------------------------------------------------------------------------------------------------ */
 
-struct taken { long rss_kib, files, threads, mappings; };
+struct taken { long allocated, mapped, files, threads, resident; };
 
 static long entries(const char *folder)
 {
@@ -131,41 +209,111 @@ static long entries(const char *folder)
 	DIR *d = opendir(folder);
 	while (d && readdir(d)) n++;
 	if (d) closedir(d);
-	return n;
+	return n - !strcmp(folder, "/proc/self/fd");   /* the folder itself was open */
 }
 
-static struct taken look(void)
+/* All that is mapped but the heap, which malloc accounts for itself, and the first thread's stack. */
+static long mapped_bytes(void)
 {
-	struct taken t = { 0, entries("/proc/self/fd"), entries("/proc/self/task"), 0 };
 	char line[1024];
+	long sum = 0;
+	FILE *in = fopen("/proc/self/maps", "re");
+	must(in != NULL, "no maps");
+	while (fgets(line, sizeof line, in)) {
+		unsigned long from, to;
+		if (!strstr(line, "[heap]") && !strstr(line, "[stack]") && sscanf(line, "%lx-%lx", &from, &to) == 2) sum += (long)(to - from);
+	}
+	fclose(in);
+	return sum;
+}
+
+static long resident_bytes(void)
+{
 	long pages = 0;
 	FILE *in = fopen("/proc/self/statm", "re");
 	if (in && fscanf(in, "%*d %ld", &pages) != 1) pages = 0;
 	if (in) fclose(in);
-	t.rss_kib = pages * 4;
-	in = fopen("/proc/self/maps", "re");
-	while (in && fgets(line, sizeof line, in)) t.mappings += strchr(line, '\n') != NULL;
-	if (in) fclose(in);
-	return t;
+	return pages * PAGE_BYTES;
+}
+
+static struct taken look(void)
+{
+	for (int ms = 0; ms < GONE_MS && entries("/proc/self/task") > 1; ms++) usleep(1000);
+	struct mallinfo2 info = mallinfo2();
+	return (struct taken){ .allocated = (long)(info.uordblks + info.hblkhd), .mapped = mapped_bytes(), .files = entries("/proc/self/fd"),
+		                   .threads = entries("/proc/self/task"), .resident = resident_bytes() };
+}
+
+static void *for_ever(void *arg)
+{
+	for (;;) pause();
+	return arg;
+}
+
+static void lose(const char *what)
+{
+	static void *lost;   /* the last one; the others are nowhere */
+	if (!strcmp(what, "memory")) lost = malloc(PAGE_BYTES);
+	else if (!strcmp(what, "pages")) lost = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	else if (!strcmp(what, "file")) must(dup(0) >= 0, "no file to lose");
+	else if (!strcmp(what, "thread")) (void)started(for_ever, lost);
+	else must(0, "LEAK is memory, pages, file or thread");
+}
+
+static int grew(const struct taken *a, const struct taken *b, const struct combination *c)
+{
+	if (b->allocated <= a->allocated + REST_BYTES && b->mapped <= a->mapped && b->files <= a->files && b->threads <= a->threads) return 0;
+	printf("GREW: steps by %s, samples %s, policy %s, threads %s: in %d rounds allocated %ld -> %ld, mapped %ld -> %ld bytes, files %ld -> %ld, threads %ld -> %ld\n",
+	       c->by_hand ? "hand" : "the helper", c->sampler, c->policy, c->all ? "all" : "registered", COUNTED_ROUNDS, a->allocated, b->allocated, a->mapped,
+	       b->mapped, a->files, b->files, a->threads, b->threads);
+	return 1;
+}
+
+static int try_combination(unsigned number, uint64_t *state, const char *leak)
+{
+	const struct combination c = combination(number);
+	for (unsigned i = 0; i < WARM_ROUNDS; i++) one_round(&c, state);
+	struct taken before = look();
+	for (unsigned i = 0; i < COUNTED_ROUNDS; i++) {
+		one_round(&c, state);
+		if (leak) lose(leak);
+	}
+	struct taken after = look();
+	return grew(&before, &after, &c);
+}
+
+/* Every combination once before any a second time, in an order that has no pattern: 29 and their number have no divisor in common. */
+static unsigned nth(uint64_t n)
+{
+	return (unsigned)(n * 29 % COMBINATIONS);
+}
+
+static void start_anew(char **argv)
+{
+	static const char with[] = "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1";
+	const char *now = getenv("GLIBC_TUNABLES");
+	if (now && !strcmp(now, with)) return;
+	setenv("GLIBC_TUNABLES", with, 1);
+	execv("/proc/self/exe", argv);
+	must(0, "not started anew");
 }
 
 int main(int argc, char **argv)
 {
-	double seconds = argc > 1 ? atof(argv[1]) : 10, begin = now_s();
-	uint64_t state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, rounds = 0;
-	struct taken first = { 0 }, last;
+	enum { FEW = 4 };
+	double seconds = argc > 1 ? atof(argv[1]) : 10, begun = now_s();
+	uint64_t state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, tried = 0;
+	int failed = 0;
+	start_anew(argv);
 	setenv("HWLOC_SYNTHETIC", "node:2 core:1 pu:1", 1);
 	setenv("HWLOC_THISSYSTEM", "1", 1);
-	while (now_s() - begin < seconds) {
-		one_round(&state);
-		rounds++;
-		if (!first.threads && now_s() - begin > seconds / 3) first = look();
-	}
-	last = look();
-	printf("%.0f s, %llu rounds, %llu calls; resident %ld -> %ld KiB, files %ld -> %ld, threads %ld -> %ld, mappings %ld -> %ld\n", now_s() - begin,
-	       (unsigned long long)rounds, (unsigned long long)calls, first.rss_kib, last.rss_kib, first.files, last.files, first.threads, last.threads,
-	       first.mappings, last.mappings);
-	int grew = last.rss_kib > first.rss_kib + GROWTH_KIB || last.files > first.files || last.threads > first.threads || last.mappings > first.mappings + 8;
-	printf("%s\n", grew ? "GREW" : "nothing grew");
-	return grew;
+	most_threads();
+	struct taken first = look();
+	for (; seconds > 0 ? now_s() - begun < seconds : tried < (argc > 3 ? 1 : FEW); tried++) failed += try_combination(nth(tried), &state, argc > 3 ? argv[3] : NULL);
+	struct taken last = look();
+	printf("%.0f s, %llu times one of %d combinations, %llu rounds, %llu calls; at the begin and the end allocated %ld, %ld, mapped %ld, %ld, resident %ld, %ld bytes, "
+	       "files %ld, %ld, threads %ld, %ld\n", now_s() - begun, (unsigned long long)tried, COMBINATIONS, (unsigned long long)rounds, (unsigned long long)calls, first.allocated,
+	       last.allocated, first.mapped, last.mapped, first.resident, last.resident, first.files, last.files, first.threads, last.threads);
+	if (!failed) printf("nothing grew\n");
+	return failed != 0;
 }

@@ -1,7 +1,10 @@
 /* What the program says of its memory: names, hints, and what is refused. */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "made.h"
@@ -122,6 +125,58 @@ START_TEST(forgetting)
 }
 END_TEST
 
+static _Atomic bool over;
+
+static void *tell(void *arg)
+{
+	struct ranges *r = arg;
+	while (!atomic_load(&over)) {
+		(void)!ranges_attach(r, "late", 0x8000, 0x1000);
+		(void)!ranges_hint(r, 1, 0x8000, 0x1000, 5);
+		(void)!ranges_detach(r, 0x8000);
+	}
+	return NULL;
+}
+
+/* Closed and opened by one thread while others are in calls: the lock is not made anew under them. */
+START_TEST(resetting)
+{
+	enum { TIMES = 3000, TELLERS = 2 };
+	struct ranges r;
+	pthread_t teller[TELLERS];
+	made(&r);
+	atomic_store(&over, false);
+	for (unsigned i = 0; i < TELLERS; i++) ck_assert_int_eq(pthread_create(&teller[i], NULL, tell, &r), 0);
+	for (unsigned i = 0; i < TIMES; i++) {
+		ranges_reset(&r, 0, 0);
+		ck_assert_int_eq(ranges_attach(&r, "none", 0x1000, 0x1000), -ENOSPC);
+		ranges_reset(&r, 4, 3);
+		ck_assert_int_eq(ranges_attach(&r, "mine", 0x1000, 0x1000), 0);
+		ck_assert_int_eq(ranges_hint(&r, 2, 0x1000, 0x1000, 5), 0);
+	}
+	atomic_store(&over, true);
+	for (unsigned i = 0; i < TELLERS; i++) pthread_join(teller[i], NULL);
+	ranges_free(&r);
+}
+END_TEST
+
+/* With the lock, the forking thread has all of it; without, another thread had. */
+START_TEST(forked)
+{
+	struct ranges r;
+	made(&r);
+	struct range *lost = r.range;
+	pthread_mutex_lock(&r.lock);
+	ranges_forked(&r, _i == 1);
+	ck_assert_uint_eq(r.n_ranges, 0);
+	ck_assert_int_eq(ranges_attach(&r, "first", 0x1000, 0x2000), -ENOSPC);   /* until it is opened anew */
+	ranges_reset(&r, 4, 3);
+	ck_assert_int_eq(ranges_attach(&r, "first", 0x1000, 0x2000), 0);
+	if (_i == 0) free(lost);
+	ranges_free(&r);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
 	made_loop(tcase, attach, attach_cases);
@@ -130,6 +185,8 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, most);
 	made_loop(tcase, hint, hint_cases);
 	tcase_add_test(tcase, forgetting);
+	tcase_add_test(tcase, resetting);
+	tcase_add_loop_test(tcase, forked, 0, 2);
 }
 
 int main(void)

@@ -95,7 +95,7 @@ START_TEST(forked)
 	struct nsched_thread *third = registry_at(&registry, 2);
 	registry.bind = bind_it;
 	pthread_mutex_lock(&registry.lock);                            /* another thread had it when this one forked */
-	registry_forget_all(&registry);
+	registry_forked(&registry);
 	ck_assert_ptr_null(registry_find(&registry, 1));
 	ck_assert(registry.bind == NULL);
 	ck_assert_ptr_eq(registry_at(&registry, 2), third);            /* late callbacks may still hold it */
