@@ -69,10 +69,20 @@ static void closed(void)
 	memset(&now, 0, sizeof now);
 }
 
+/* gcc says so by a name, clang by a feature. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined __SANITIZE_THREAD__ || __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER 1
+#else
+#define UNDER_THREAD_SANITIZER 0
+#endif
+
 /* Not under the thread sanitizer: it does not promise anything to the child of one of several threads, and such a child hung once. */
 static void forked(void)
 {
-#ifndef __SANITIZE_THREAD__
+#if !UNDER_THREAD_SANITIZER
 	int status;
 	pid_t child = fork();
 	if (!child) {

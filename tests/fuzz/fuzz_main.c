@@ -71,7 +71,8 @@ int main(int argc, char **argv)
 		tries = strtoul(argv[2], NULL, 10);
 		i = 3;
 	}
+	int files = argc - i;
 	for (; i < argc; i++) play(argv[i], tries);
-	printf("%d files, %lu tries with each\n", argc - (tries == TRIES ? 1 : 3), tries);
+	printf("%d files, %lu tries with each\n", files, tries);
 	return 0;
 }

@@ -45,8 +45,8 @@ check-harmless: all $(check_PROGRAMS) tests/stubs/two_nodes.la tests/harmless/fa
 	$(srcdir)/tests/harmless/fail_each
 .PHONY: check-harmless
 
-# What it takes does not grow: in SOAK_SECONDS of real time (1800 before a release), and a few rounds of it in `make check`. A sanitizer's malloc
-# does not say what it has given out.
+# What it takes does not grow: in SOAK_SECONDS of real time (1800 before a release), and a few rounds of it in `make check`; in hours
+# of simulated time. A sanitizer's malloc does not say what it has given out.
 SOAK_SECONDS = 60
 check_PROGRAMS += tests/harmless/soak
 tests_harmless_soak_SOURCES = tests/harmless/soak.c tests/stubs/two_nodes.c
@@ -55,6 +55,15 @@ tests_harmless_soak_LDADD = libnsched_core.la -ldl -lpthread
 EXTRA_DIST += tests/harmless/grows
 if !SANITIZED
 TESTS += tests/harmless/grows
+endif
+if HAVE_CHECK
+check_PROGRAMS += tests/harmless/soak_clock
+tests_harmless_soak_clock_SOURCES = tests/harmless/soak_clock.c
+tests_harmless_soak_clock_CFLAGS = $(unit_cflags)
+tests_harmless_soak_clock_LDADD = $(unit_libs)
+if !SANITIZED
+TESTS += tests/harmless/soak_clock
+endif
 endif
 soak: tests/harmless/soak
 	tests/harmless/soak $(SOAK_SECONDS)
