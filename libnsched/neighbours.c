@@ -21,7 +21,7 @@ enum {
 
 /* ---- coming and going ---------------------------------------------------------------------------------- */
 
-void neighbours_join(struct neighbours *n, const struct cpu_mask *share)
+void neighbours_join(struct neighbours *n, const struct cpu_mask *share, bool blocked)
 {
 	const char *word = secure_getenv("NSCHED_BOARD");
 	*n = (struct neighbours){ .ceiling = *share };
@@ -34,6 +34,7 @@ void neighbours_join(struct neighbours *n, const struct cpu_mask *share)
 		return;
 	}
 	n->joined = true;
+	if (blocked) board_write_blocked(n->board);
 	/* a rank's launcher has written its head; others are nobody's yet */
 	bool known = (unsigned)slot < board_ranks(n->board) && !board_read_head(n->board, (unsigned)slot, &n->head, NULL);
 	if (known && mask_within(share, &n->head.ceiling)) n->ceiling = n->head.ceiling;
@@ -64,17 +65,20 @@ void neighbours_take_part(struct neighbours *n)
 	board_set_head(n->board, &n->head);
 }
 
-static bool is_alive(const struct neighbours *n, unsigned slot)
-{
-	struct board_head head;
-	return board_read_head(n->board, slot, &head, NULL) != -ENOENT;
-}
-
-/* Nobody else is on the board. */
+/* Nobody else is on the board, now. */
 static bool is_last(const struct neighbours *n, int own)
 {
 	for (unsigned slot = 0; slot < board_slots(n->board); slot++)
-		if ((int)slot != own && is_alive(n, slot)) return false;
+		if ((int)slot != own && board_is_taken(n->board, slot)) return false;
+	return true;
+}
+
+/* The same, as far as was seen. */
+static bool seems_last(const struct neighbours *n, int own)
+{
+	struct board_head head;
+	for (unsigned slot = 0; slot < board_slots(n->board); slot++)
+		if ((int)slot != own && board_read_head(n->board, slot, &head, NULL) != -ENOENT) return false;
 	return true;
 }
 
@@ -138,6 +142,11 @@ uint64_t neighbours_next_ask(const struct neighbours *n, uint64_t now_ns)
 	return next;
 }
 
+bool neighbours_are_due(const struct neighbours *n, uint64_t now_ns)
+{
+	return n->board && (!n->exchanged_ns || now_ns - n->exchanged_ns >= EXCHANGE_MS * MS);
+}
+
 void neighbours_tell_row(struct neighbours *n, const struct slot_row *row)
 {
 	/* no room for it: then messages do not count in the plan */
@@ -160,7 +169,8 @@ static void *read_part(struct neighbours *n, unsigned slot, enum board_part part
 	int bytes = board_read(n->board, slot, part, room, room_bytes, NULL);
 	void *copy = bytes > 0 ? malloc((size_t)bytes) : NULL;
 	n->totals.refused += bytes == -EPROTO;
-	if (copy) memcpy(copy, room, (size_t)bytes);
+	if (copy && part == BOARD_VIEW) slot_view_copy(copy, room);
+	else if (copy) memcpy(copy, room, (size_t)bytes);
 	return copy;
 }
 
@@ -241,7 +251,7 @@ static void write_view(struct neighbours *n, const struct situation *s, const st
 	team_condense(s, tid, n->view);
 	for (unsigned t = 0; t < n->view->n_threads; t++) n->view->thread[t].fixed |= !may_bind;
 	/* no room on the board: the plan will not know us, and after a while we plan alone */
-	if (board_write(n->board, BOARD_VIEW, n->view, slot_view_bytes(n->view))) n->view->n_threads = 0;
+	if (board_write(n->board, BOARD_VIEW, n->view, slot_view_pack(n->view))) n->view->n_threads = 0;
 }
 
 static bool has_orders_for(const struct slot_plan *plan, unsigned slot)
@@ -276,7 +286,7 @@ static enum neighbours_mode mode_of(struct neighbours *n, unsigned own, bool hav
  * would be a sixth of what a quiet step costs. */
 static bool is_deserted(const struct neighbours *n, unsigned own)
 {
-	return n->planned_ns && n->plan->alone && n->leader == own && is_last(n, (int)own);
+	return n->planned_ns && n->plan->alone && n->leader == own && seems_last(n, (int)own);
 }
 
 enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situation *s, const struct machine *machine,
@@ -286,7 +296,7 @@ enum neighbours_mode neighbours_exchange(struct neighbours *n, const struct situ
 	if (own < 0) return NEIGHBOURS_ALONE;
 	n->slot = (unsigned)own;
 	board_beat(n->board, now_ns);
-	if (n->exchanged_ns && now_ns - n->exchanged_ns < EXCHANGE_MS * MS) return n->mode;
+	if (!neighbours_are_due(n, now_ns)) return n->mode;
 	n->exchanged_ns = now_ns;
 	if (is_deserted(n, (unsigned)own)) return n->mode = NEIGHBOURS_ALONE;
 	if (!n->joined_ns) n->joined_ns = now_ns;

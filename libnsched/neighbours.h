@@ -28,7 +28,7 @@ struct neighbours {
 	struct board_head head;       /* our own */
 	struct cpu_mask ceiling;      /* CPUs that the job's processes may use together; at least our own */
 	enum neighbours_mode mode;
-	struct slot_view *view;       /* our own, as written last */
+	struct slot_view *view;       /* our own, as written last: packed */
 	struct slot_plan *plan;       /* the last one read, or made */
 	unsigned slot;                /* our own, when that was looked at */
 	uint64_t joined_ns, exchanged_ns, planned_ns, waiting_ns;
@@ -38,8 +38,9 @@ struct neighbours {
 	struct { uint64_t made, followed, taken_over, refused, followed_pages; } totals;
 };
 
-/* Joins the board that the environment names, if there is one. `share`: the CPUs of this process. */
-void neighbours_join(struct neighbours *neighbours, const struct cpu_mask *share);
+/* Joins the board that the environment names, if there is one. `share`: the CPUs of this process; `blocked`: the thread that steps has all
+ * signals blocked. */
+void neighbours_join(struct neighbours *neighbours, const struct cpu_mask *share, bool blocked);
 
 /* The machine with the CPUs of the ceiling: from the board, or read and put there for the others. As topo_load. */
 int neighbours_machine(struct neighbours *neighbours, struct machine *machine);
@@ -57,6 +58,9 @@ void neighbours_forked(struct neighbours *neighbours);
 void neighbours_ask(struct neighbours *neighbours, const struct board_ask *ask);
 bool neighbours_asked(const struct neighbours *neighbours, unsigned *slot, uint64_t at_ns, struct board_ask *ask);
 uint64_t neighbours_next_ask(const struct neighbours *neighbours, uint64_t now_ns);
+
+/* Is it time to look at the others again, and to tell them of us? */
+bool neighbours_are_due(const struct neighbours *neighbours, uint64_t now_ns);
 
 /* This rank's row, for the others. */
 void neighbours_tell_row(struct neighbours *neighbours, const struct slot_row *row);

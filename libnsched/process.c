@@ -160,7 +160,7 @@ static void prepare(pid_t self_tid)
 	                               .hands = process_one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &process_one.registry,
 	                               .ranges = &process_one.ranges, .counters = process_counters, .eyes = &eyes_linux };
 	if (!process_one.config.dry_run) {
-		neighbours_join(&process_one.neighbours, &process_one.allowed);
+		neighbours_join(&process_one.neighbours, &process_one.allowed, self_tid != 0);   /* the helper; not a step by hand */
 		setup.neighbours = &process_one.neighbours;
 		process_one.sharing = (struct sharing){ .hands = &actuator_linux };
 	}
@@ -187,13 +187,15 @@ static void prepare(pid_t self_tid)
 	else neighbours_take_part(&process_one.neighbours);
 }
 
-/* What this rank has sent, for the plan of all: those whose messages are counted, only. */
+/* What this rank has sent, for the plan of all: those whose messages are counted, only, and when the others look. */
 static void look_at_row(void)
 {
+	uint64_t now_ns = clock_linux.now_ns(NULL);
+	if (!neighbours_are_due(&process_one.neighbours, now_ns)) return;
 	if (!process_one.row && exchange_counted(&process_one.exchange)) process_one.row = malloc(sizeof *process_one.row);
 	if (!process_one.row) return;
 	exchange_row(&process_one.exchange, process_one.row);
-	process_one.row->time_ns = clock_linux.now_ns(NULL);
+	process_one.row->time_ns = now_ns;
 	neighbours_tell_row(&process_one.neighbours, process_one.row);
 }
 

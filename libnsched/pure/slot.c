@@ -11,9 +11,34 @@ enum { PERMILLE = 1000 };
 
 #define RATE_MOST 1e3f     /* accesses per ns of one thread: a thousand times what any CPU can do */
 
+static uint32_t packed_bytes(const struct slot_view *v)
+{
+	return (uint32_t)(offsetof(struct slot_view, thread) + v->n_threads * sizeof v->thread[0] + v->n_chunks * sizeof v->chunk[0]);
+}
+
+uint32_t slot_view_pack(struct slot_view *v)
+{
+	memmove((char *)v->thread + v->n_threads * sizeof v->thread[0], v->chunk, v->n_chunks * sizeof v->chunk[0]);
+	return packed_bytes(v);
+}
+
+bool slot_view_unpack(struct slot_view *v, uint32_t bytes)
+{
+	if (bytes < offsetof(struct slot_view, thread) || v->n_threads > SLOT_THREADS || v->n_chunks > SLOT_CHUNKS) return false;
+	if (bytes != packed_bytes(v)) return false;
+	memmove(v->chunk, (char *)v->thread + v->n_threads * sizeof v->thread[0], v->n_chunks * sizeof v->chunk[0]);
+	return true;
+}
+
+void slot_view_copy(struct slot_view *to, const struct slot_view *from)
+{
+	memcpy(to, from, offsetof(struct slot_view, thread) + from->n_threads * sizeof from->thread[0]);
+	memcpy(to->chunk, from->chunk, from->n_chunks * sizeof from->chunk[0]);
+}
+
 uint32_t slot_view_bytes(const struct slot_view *v)
 {
-	/* chunk[] is behind all of thread[]: the unused threads are copied with it */
+	/* chunk[] is behind all of thread[]: the unused threads lie between */
 	return (uint32_t)(offsetof(struct slot_view, chunk) + v->n_chunks * sizeof v->chunk[0]);
 }
 
@@ -107,7 +132,8 @@ static void sift(struct slot_row *row, uint32_t at)
 
 void slot_row_begin(struct slot_row *row, uint32_t rank, uint32_t ranks)
 {
-	memset(row, 0, sizeof *row);
+	/* not the 24 KiB behind it: this is done in each step, and most ranks talk to a few others */
+	memset(row, 0, offsetof(struct slot_row, peer));
 	row->rank = rank;
 	row->ranks = ranks;
 }

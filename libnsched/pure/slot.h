@@ -78,9 +78,18 @@ struct slot_plan {
 	struct slot_order order[SLOT_ORDERS];
 };
 
-/* An empty row, and one peer more in it: where there is no more room, the least goes. -EINVAL: it is no rank of these. */
+/* An empty row, and one peer more in it: where there is no more room, the least goes. -EINVAL: it is no rank of these. What is behind the
+ * peers that there are is left as it was. */
 void slot_row_begin(struct slot_row *row, uint32_t rank, uint32_t ranks);
 int slot_row_add(struct slot_row *row, const struct slot_peer *peer);
+
+/* A view on its way: its chunks right behind the threads that there are, since most processes have few of the SLOT_THREADS. Packs it in
+ * place; the bytes of it. And back, in room for a whole view: false, and it is good for nothing, if it can't be one of so many bytes. */
+uint32_t slot_view_pack(struct slot_view *view);
+bool slot_view_unpack(struct slot_view *view, uint32_t bytes);
+
+/* The threads and chunks that there are, to room for slot_view_bytes. */
+void slot_view_copy(struct slot_view *to, const struct slot_view *from);
 
 /* How much of each counts, in bytes: what is behind need not be written or copied. */
 uint32_t slot_view_bytes(const struct slot_view *view);

@@ -7,7 +7,11 @@
 #include "sys/board_map.h"
 #include "sys/quiet.h"
 
-enum { READ_TRIES = 16 };   /* of a part that is being written each time: then it is left for the next step */
+enum {
+	READ_TRIES = 16,        /* of a part that is being written each time: then it is left for the next step */
+	ASK_AGAIN_MS = 30000,   /* signs of life are what stands on the board: now and then the system has to say so, too */
+};
+#define MS 1000000ull
 
 /* ---- where things lie ---------------------------------------------------------------------------------- */
 
@@ -56,22 +60,24 @@ int board_pread(int fd, void *data, size_t bytes, off_t at)
 	return 0;
 }
 
-int board_pwrite(int fd, const void *data, size_t bytes, off_t at)
+int board_pwrite_blocked(int fd, const void *data, size_t bytes, off_t at)
 {
-	struct quiet quiet;
-	int ret = 0;
-	quiet_begin(&quiet);
-	for (const char *from = data; bytes && !ret;) {
+	for (const char *from = data; bytes;) {
 		ssize_t put = pwrite(fd, from, bytes, at);
 		if (put < 0 && errno == EINTR) continue;
-		if (put <= 0) {
-			ret = put ? -errno : -EIO;
-			break;
-		}
+		if (put <= 0) return put ? -errno : -EIO;
 		from += put;
 		at += put;
 		bytes -= (size_t)put;
 	}
+	return 0;
+}
+
+int board_pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+	struct quiet quiet;
+	quiet_begin(&quiet);
+	int ret = board_pwrite_blocked(fd, data, bytes, at);
 	quiet_end(&quiet);
 	return ret;
 }
@@ -213,11 +219,35 @@ static int read_head(const struct board_cell *cell, board_owner now, struct boar
 	return -EAGAIN;
 }
 
+/* Has it lived lately, by what was seen of it? Its signs of life count up to our own time: no later one can be true. */
+static bool lived_lately(const struct board *board, unsigned slot, board_owner owner)
+{
+	struct board_seen *seen = board->seen ? &board->seen[slot] : NULL;
+	if (!seen || !board->now_ns || seen->owner != owner || board->now_ns - seen->asked_ns > ASK_AGAIN_MS * MS) return false;
+	uint64_t beat = atomic_load(&board->cell[slot].beat_ns);
+	if (beat > seen->at_ns && beat <= board->now_ns) seen->at_ns = beat;
+	return board->now_ns - seen->at_ns < BOARD_SEEN_MS * MS;
+}
+
+static bool is_alive(const struct board *board, unsigned slot, board_owner owner)
+{
+	if (owner == board->self || lived_lately(board, slot, owner)) return true;
+	bool alive = board_owner_alive(owner);
+	if (board->seen) board->seen[slot] = (struct board_seen){ alive ? owner : 0, board->now_ns, board->now_ns };
+	return alive;
+}
+
+bool board_is_taken(const struct board *board, unsigned slot)
+{
+	board_owner owner = slot < board->slots ? atomic_load(&board->cell[slot].owner) : 0;
+	return owner && board_owner_alive(owner);
+}
+
 int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner)
 {
 	if (slot >= board->slots) return -ENOENT;
 	board_owner now = atomic_load(&board->cell[slot].owner);
-	if (!now || ((int)slot != board_own(board) && !board_owner_alive(now))) return -ENOENT;
+	if (!now || !is_alive(board, slot, now)) return -ENOENT;
 	int ret = read_head(&board->cell[slot], now, head);
 	if (!ret && owner) *owner = now;
 	return ret;
@@ -256,12 +286,18 @@ bool board_read_ask(const struct board *board, unsigned slot, struct board_ask *
 void board_beat(struct board *board, uint64_t now_ns)
 {
 	int own = board_own(board);
+	board->now_ns = now_ns;
 	if (own >= 0) atomic_store(&board->cell[own].beat_ns, now_ns);
 }
 
 uint64_t board_last_beat(const struct board *board, unsigned slot)
 {
 	return slot < board->slots ? atomic_load(&board->cell[slot].beat_ns) : 0;
+}
+
+void board_write_blocked(struct board *board)
+{
+	board->quiet = true;
 }
 
 /* ---- the parts ----------------------------------------------------------------------------------------------- */
@@ -272,22 +308,29 @@ int board_write(struct board *board, enum board_part part, const void *data, uin
 	if (own < 0 || bytes > board_part_room(part)) return -EINVAL;
 	struct board_part_state *state = &board->cell[own].part[part];
 	begin_writing(&state->seq);
-	int ret = board_pwrite(board->fd, data, bytes, board_part_offset(board->slots, (unsigned)own, part));
+	off_t at = board_part_offset(board->slots, (unsigned)own, part);
+	int ret = board->quiet ? board_pwrite_blocked(board->fd, data, bytes, at) : board_pwrite(board->fd, data, bytes, at);
 	atomic_store(&state->bytes, ret ? 0 : bytes);
 	atomic_store(&state->owner, board->self);
 	end_writing(&state->seq);
 	return ret;
 }
 
-static bool valid(enum board_part part, const void *data, uint32_t bytes)
+/* The bytes of what was copied, as it can be used; -EPROTO: it can't be true. */
+static int check(enum board_part part, void *data, uint32_t bytes, uint32_t room)
 {
+	bool sound = false;
 	switch (part) {
-	case BOARD_VIEW: return slot_view_valid(data, bytes);
-	case BOARD_ROW: return slot_row_valid(data, bytes);
-	case BOARD_PLAN: return slot_plan_valid(data, bytes);
+	case BOARD_VIEW:
+		sound = room >= sizeof(struct slot_view) && slot_view_unpack(data, bytes);
+		if (sound) bytes = slot_view_bytes(data);
+		sound = sound && slot_view_valid(data, bytes);
+		break;
+	case BOARD_ROW: sound = slot_row_valid(data, bytes); break;
+	case BOARD_PLAN: sound = slot_plan_valid(data, bytes); break;
 	case BOARD_PARTS: break;
 	}
-	return false;
+	return sound ? (int)bytes : -EPROTO;
 }
 
 int board_read(const struct board *board, unsigned slot, enum board_part part, void *copy, uint32_t room, uint32_t *number)
@@ -305,9 +348,8 @@ int board_read(const struct board *board, unsigned slot, enum board_part part, v
 		int ret = board_pread(board->fd, copy, bytes, board_part_offset(board->slots, slot, part));
 		fence();
 		if (before != atomic_load(&state->seq)) continue;
-		if (ret || !valid(part, copy, bytes)) return -EPROTO;
 		if (number) *number = before / 2;
-		return (int)bytes;
+		return ret ? -EPROTO : check(part, copy, bytes, room);
 	}
 	return -EAGAIN;
 }

@@ -21,7 +21,7 @@
 #include "sys/cpumask.h"
 
 enum {
-	BOARD_LAYOUT = 3,          /* changes with every change of what lies in it */
+	BOARD_LAYOUT = 4,          /* changes with every change of what lies in it */
 	BOARD_SLOTS = 1024,        /* most processes on one machine; more plan alone */
 	BOARD_TREE_SLOTS = 64,     /* of a job without MPI */
 	BOARD_SPARE_SLOTS = 8,     /* of an MPI job, beyond its ranks: for what they start */
@@ -144,7 +144,13 @@ int board_own(const struct board *board);
 int board_set_head(struct board *board, const struct board_head *head);
 void board_release(struct board *board);
 
-/* The head of a slot whose process lives: 0 and its owner; -ENOENT: nobody there; -EAGAIN: being written. */
+/* Does anybody live who has the slot? /proc is asked each time. */
+bool board_is_taken(const struct board *board, unsigned slot);
+
+/* The head of a slot whose process lives: 0 and its owner; -ENOENT: nobody there; -EAGAIN: being written. Once this process gives signs
+ * of life (board_beat), another that has given one lately counts as alive for BOARD_SEEN_MS, without a look into /proc: who goes by its
+ * own will frees its slot at once. */
+enum { BOARD_SEEN_MS = 3000 };
 int board_read_head(const struct board *board, unsigned slot, struct board_head *head, board_owner *owner);
 
 /* The ask in the head of a slot that somebody has, or had; false: none can be read. It takes no system call. */
@@ -154,13 +160,18 @@ bool board_read_ask(const struct board *board, unsigned slot, struct board_ask *
 void board_beat(struct board *board, uint64_t now_ns);
 uint64_t board_last_beat(const struct board *board, unsigned slot);
 
-/* The parts of a slot: struct slot_view, slot_row, slot_plan. Writes the own one: 0; -EINVAL: no slot, or
+/* From now on this process writes in a thread that has all signals blocked: a write that a limit refuses (ulimit -f) raises none that
+ * reaches anybody, and need not be guarded by half a dozen system calls. */
+void board_write_blocked(struct board *board);
+
+/* The parts of a slot: struct slot_view, packed (slot_view_pack), slot_row, slot_plan. Writes the own one: 0; -EINVAL: no slot, or
  * too long; -ENOSPC: no memory for it. */
 enum board_part { BOARD_VIEW, BOARD_ROW, BOARD_PLAN, BOARD_PARTS };
 int board_write(struct board *board, enum board_part part, const void *data, uint32_t bytes);
 
-/* Copies a part of a slot, of at most `room` bytes, and checks it. Its bytes; 0: not written yet, or its process is gone; -EAGAIN: it
- * was being written the whole time; -EPROTO: it can't be true. `number`, unless NULL: grows with each writing. */
+/* Copies a part of a slot, of at most `room` bytes, and checks it; a view is unpacked, and needs room for a whole one. Its bytes (of a
+ * view: slot_view_bytes); 0: not written yet, or its process is gone; -EAGAIN: it was being written the whole time; -EPROTO: it can't be
+ * true. `number`, unless NULL: grows with each writing. */
 int board_read(const struct board *board, unsigned slot, enum board_part part, void *copy, uint32_t room, uint32_t *number);
 
 #endif

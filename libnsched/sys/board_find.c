@@ -98,6 +98,7 @@ static int take(int fd, bool inherited, struct board **out)
 	board->fd = fd;
 	board->inherited = inherited;
 	board->own = -1;
+	board->seen = calloc(header.slots, sizeof *board->seen);
 	*out = board;
 	return 0;
 }
@@ -237,6 +238,7 @@ void board_leave(struct board *board, bool keep_open)
 	munmap(board->header, board->mapped_bytes);
 	if (keep_open) fcntl(board->fd, F_SETFD, 0);
 	else if (!board->inherited) files_close(board->fd);
+	free(board->seen);
 	free(board);
 }
 

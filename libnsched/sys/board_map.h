@@ -42,6 +42,12 @@ struct board_header {
 	_Atomic board_owner machine_turn;    /* who loads it */
 };
 
+/* That a slot's process lived, at some time by this process's clock: the word of /proc, or a sign of life since. */
+struct board_seen {
+	board_owner owner;            /* 0: nobody was seen there */
+	uint64_t at_ns, asked_ns;     /* CLOCK_MONOTONIC; when /proc was asked */
+};
+
 struct board {
 	struct board_header *header;
 	struct board_cell *cell;
@@ -51,6 +57,9 @@ struct board {
 	bool inherited;               /* the file is open for the children, too: it stays open */
 	int own;                      /* slot, -1: none */
 	board_owner self;             /* who `own` was given to */
+	struct board_seen *seen;      /* by slot; NULL: no memory, /proc is asked each time */
+	uint64_t now_ns;              /* of the last sign of life that we gave; 0: none */
+	bool quiet;                   /* the thread that writes has SIGXFSZ blocked for good */
 };
 
 static inline size_t board_round(size_t bytes)
@@ -73,5 +82,6 @@ off_t board_file_bytes(uint32_t slots);
 /* All of it, also where the system does it by pieces. 0 or -errno (-EIO: the file is shorter). */
 int board_pread(int fd, void *data, size_t bytes, off_t at);
 int board_pwrite(int fd, const void *data, size_t bytes, off_t at);
+int board_pwrite_blocked(int fd, const void *data, size_t bytes, off_t at);   /* with the signal of a limited file blocked already */
 
 #endif

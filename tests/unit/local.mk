@@ -49,6 +49,7 @@ unit_tests = \
 	tests/unit/test_neighbours \
 	tests/unit/test_share \
 	tests/unit/test_shared \
+	tests/unit/test_slot \
 	tests/unit/test_team \
 	tests/unit/test_threads \
 	tests/unit/test_rates \
@@ -130,6 +131,8 @@ tests_unit_test_region_CFLAGS = $(unit_cflags)
 tests_unit_test_region_LDADD = $(unit_libs)
 tests_unit_test_registry_CFLAGS = $(unit_cflags)
 tests_unit_test_registry_LDADD = $(unit_libs)
+tests_unit_test_slot_CFLAGS = $(unit_cflags)
+tests_unit_test_slot_LDADD = $(unit_libs)
 tests_unit_test_segments_CFLAGS = $(unit_cflags)
 tests_unit_test_segments_LDADD = $(unit_libs)
 tests_unit_test_runtime_code_CFLAGS = $(unit_cflags)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -180,20 +181,22 @@ START_TEST(parts)
 	static struct slot_view view, read;
 	uint32_t number = 0;
 	ck_assert_int_eq(board_make_tree(&board), 0);
-	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, slot_view_bytes(&view)), -EINVAL);
+	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, slot_view_pack(&view)), -EINVAL);
 	int own = board_claim(board, BOARD_NO_RANK, NULL);
 	ck_assert_int_eq(own, 0);
 	ck_assert_int_eq(board_read(board, 0, BOARD_VIEW, &read, sizeof read, NULL), 0);
 	ck_assert_int_eq(board_read(board, 9999, BOARD_VIEW, &read, sizeof read, NULL), 0);
 	view.n_threads = 1;
 	view.thread[0] = (struct slot_thread){ .tid = 5, .load = 1 };
-	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, slot_view_bytes(&view)), 0);
+	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, slot_view_pack(&view)), 0);
 	ck_assert_int_eq(board_read(board, 0, BOARD_VIEW, &read, sizeof read, &number), (int)slot_view_bytes(&view));
 	ck_assert_int_eq(read.thread[0].tid, 5);
 	ck_assert_uint_eq(number, 1);
-	ck_assert_int_eq(board_read(board, 0, BOARD_VIEW, &read, 100, NULL), -EPROTO);
+	ck_assert_int_eq(board_read(board, 0, BOARD_VIEW, &read, 100, NULL), -EPROTO);   /* fits, but has to be unpacked */
+	ck_assert_int_eq(board_read(board, 0, BOARD_VIEW, &read, 4, NULL), -EPROTO);
 	view.n_threads = SLOT_THREADS + 1;
-	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, sizeof view), 0);
+	view.n_chunks = 0;
+	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, sizeof view), 0);   /* as if somebody had scribbled there */
 	ck_assert_int_eq(board_read(board, 0, BOARD_VIEW, &read, sizeof read, NULL), -EPROTO);
 	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, 1u << 24), -EINVAL);
 	/* one that dies while it writes */
@@ -374,8 +377,108 @@ START_TEST(names)
 }
 END_TEST
 
+/* A live process takes our slots and gives signs of life: whether it lives is asked of /proc no more often than it has to be, and its
+ * end is seen all the same, whatever stands on the board. */
+START_TEST(signs_of_life)
+{
+	struct board *board;
+	struct board_key key = { getpid(), "job" };
+	struct board_head head = head_of(0), read;
+	const uint64_t ms = 1000000, begin = 1000000 * ms;
+	int one = 1;
+	ck_assert_int_eq(board_meet(&key, RANKS, &board), 1);
+	ck_assert_int_eq(board_claim(board, 0, &head), 0);
+	ck_assert_int_eq(in_child(meet_as, &one), 0);      /* rank 1's cell has been written */
+	pid_t pid = fork();
+	if (!pid) {
+		alarm(60);
+		pause();
+		_exit(0);
+	}
+	struct board_cell *cell = &board->cell[1];
+	board_owner owner = board_owner_of(pid);
+	atomic_store(&cell->owner, owner);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), 0);
+	ck_assert(board_is_taken(board, 1));
+	board_beat(board, begin);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	ck_assert(!board_is_taken(board, 1));
+	ck_assert(!board_is_taken(board, 2));
+	ck_assert(!board_is_taken(board, board_slots(board)));
+	/* seen just now */
+	board_beat(board, begin + (BOARD_SEEN_MS - 1) * ms);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), 0);
+	/* it has lived since, by its own word */
+	atomic_store(&cell->beat_ns, begin + 1000 * ms);
+	board_beat(board, begin + (BOARD_SEEN_MS + 999) * ms);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), 0);
+	/* a word from the future is none */
+	atomic_store(&cell->beat_ns, UINT64_MAX);
+	board_beat(board, begin + (BOARD_SEEN_MS + 1000) * ms);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), -ENOENT);
+	/* nor is anything believed of one that was not seen alive */
+	atomic_store(&cell->beat_ns, begin + (BOARD_SEEN_MS + 1000) * ms);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), -ENOENT);
+	/* and one that seems to live for ever is asked for: the slot is of a live process, which then goes */
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		pause();
+		_exit(0);
+	}
+	owner = board_owner_of(pid);
+	atomic_store(&cell->owner, owner);
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unsigned seconds = 0;
+	do {
+		uint64_t now = begin + (BOARD_SEEN_MS + 1000 + ++seconds * 1000) * ms;
+		atomic_store(&cell->beat_ns, now);
+		board_beat(board, now);
+	} while (seconds < 100 && !board_read_head(board, 1, &read, NULL));
+	ck_assert_uint_gt(seconds, 10);
+	ck_assert_uint_lt(seconds, 100);
+	/* somebody else's slot: what was seen of the last one says nothing */
+	atomic_store(&cell->owner, owner + (1ull << 22));
+	ck_assert_int_eq(board_read_head(board, 1, &read, NULL), -ENOENT);
+	board_unlink(board);
+	board_leave(board, false);
+}
+END_TEST
+
+/* A limit on files refuses a write; in a thread with its signal blocked nothing else comes of it. */
+START_TEST(limited)
+{
+	struct board *board;
+	struct rlimit before, none = { 0 };
+	static struct slot_view view;
+	sigset_t all, mask;
+	ck_assert_int_eq(board_make_tree(&board), 0);
+	ck_assert_int_eq(board_claim(board, BOARD_NO_RANK, NULL), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none.rlim_max = before.rlim_max;
+	if (_i) {
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, &mask);
+		board_write_blocked(board);
+	}
+	/* (Check writes to a file, too) */
+	int set = setrlimit(RLIMIT_FSIZE, &none), ret = board_write(board, BOARD_VIEW, &view, slot_view_pack(&view));
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	ck_assert_int_eq(set, 0);
+	ck_assert_int_eq(ret, -EFBIG);
+	ck_assert_int_eq(board_write(board, BOARD_VIEW, &view, slot_view_pack(&view)), 0);
+	board_leave(board, false);
+}
+END_TEST
+
 static void add(TCase *tcase)
 {
+	tcase_add_test(tcase, signs_of_life);
+	tcase_add_loop_test(tcase, limited, 0, 2);
 	tcase_add_loop_test(tcase, not_ours, 0, 6);
 	tcase_add_test(tcase, names);
 	tcase_add_test(tcase, ranks_meet);

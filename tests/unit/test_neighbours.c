@@ -10,6 +10,7 @@
 #include "made.h"
 
 #define STEP_NS 1000000   /* of the clock that all share here: so little that no sign of life is ever old */
+#define SEEN_NS ((BOARD_SEEN_MS + 1000) * 1000000ull)   /* what was seen so long ago is looked at again */
 
 enum {
 	NODES = 4, CPUS = 2, THREADS = 2,
@@ -48,7 +49,7 @@ static void join(struct part *p, int node)
 {
 	*p = (struct part){ .registry = calloc(1, sizeof *p->registry), .now_ns = 1000000000 };
 	registry_init(p->registry);
-	neighbours_join(&p->neighbours, &all);
+	neighbours_join(&p->neighbours, &all, false);
 	made_situation(&p->situation, &machine);
 	for (unsigned t = 0; t < THREADS; t++) {
 		struct nsched_thread *thread = registry_add(p->registry, getpid() * 10 + (pid_t)t, true);
@@ -221,6 +222,7 @@ START_TEST(two_and_one)
 	ck_assert_int_ne(here, there);
 	kill(c.pid, SIGKILL);
 	end(&c);
+	p.now_ns += SEEN_NS;
 	ck_assert(reaches(&p, NEIGHBOURS_ALONE));
 	ck_assert_uint_eq(p.neighbours.together, 1);
 	leave(&p);
@@ -255,6 +257,7 @@ START_TEST(take_over)
 	ck_assert_uint_eq(p.neighbours.totals.made, 0);
 	kill(a.pid, SIGKILL);
 	end(&a);
+	p.now_ns += SEEN_NS;
 	for (int i = 0; i < 1000 && !p.neighbours.totals.made; i++) ck_assert(reaches(&p, NEIGHBOURS_TOGETHER));
 	ck_assert_uint_eq(p.neighbours.leader, 1);
 	ck_assert_uint_eq(p.neighbours.totals.taken_over, 1);
