@@ -40,12 +40,14 @@ enum { DECODE_NS = 10000000 };
 /* The decoder, and Capstone with it, is opened when there is something to decode: samples come in meanwhile. */
 int clock_samples_begin(struct clock_samples *samples)
 {
-	uint64_t begin = clock_cpu_now_ns();
-	int err = samples->decoder ? 0 : operand_open(&operand_code_self, &samples->decoder);
+	if (!samples->decoder) {
+		uint64_t begin = clock_cpu_now_ns();
+		int err = operand_open(&operand_code_self, &samples->decoder);
 
-	if (err)
-		return err;
-	samples->counts.decode_ns += clock_cpu_now_ns() - begin;
+		if (err)
+			return err;
+		samples->counts.decode_ns += clock_cpu_now_ns() - begin;
+	}
 	samples->left_ns = DECODE_NS;
 	operand_tick(samples->decoder);
 	return 0;
@@ -64,12 +66,6 @@ static bool worth_decoding(struct clock_samples *samples, uint64_t ip, uint64_t 
 	samples->cold[slot].hash = hash;
 	samples->cold[slot].ns += (float)weight_ns;
 	return samples->left_ns > 0 && samples->cold[slot].ns >= DECODE_WORTH * samples->decode_ns[price];
-}
-
-/* Known by its place once a sample in it was worth a look. */
-static bool is_in_runtime(const struct clock_samples *samples, uint64_t ip)
-{
-	return ip >= samples->runtime.start && ip < samples->runtime.end;
 }
 
 static unsigned decode(struct clock_samples *samples, const struct regs *regs, enum operand_price price,
@@ -99,16 +95,15 @@ struct pick clock_samples_pick(const struct clock_samples *samples, unsigned all
 static int look(struct clock_samples *samples, const struct regs *regs, uint64_t weight_ns, uint64_t addrs[OPERAND_MOST])
 {
 	enum operand_price price;
+	struct runtime_code code;
 
-	if (is_in_runtime(samples, regs->ip))
-		return 0;
 	price = operand_price(samples->decoder, regs->ip);
 	if (price == OPERAND_KNOWN)
 		return (int)operand_resolve(samples->decoder, regs, addrs, OPERAND_MOST);
+	if (runtime_code_find(&samples->libraries, regs->ip, &code))
+		return 0;
 	if (!worth_decoding(samples, regs->ip, weight_ns, price))
 		return -1;
-	if (runtime_code_find(regs->ip, &samples->runtime))
-		return 0;
 	return (int)decode(samples, regs, price, addrs);
 }
 

@@ -19,7 +19,7 @@ struct clock_samples {
 		uint32_t hash;
 		float ns;            /* the program's time that was sampled there */
 	} cold[COLD_SLOTS];          /* places that are not decoded yet */
-	struct runtime_code runtime; /* where threads wait: nothing is looked for there */
+	struct runtime_libraries libraries; /* where threads wait: nothing is looked for there */
 	struct source_counts counts;
 	uint64_t accesses;           /* that all samples gave */
 };
