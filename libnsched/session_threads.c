@@ -9,6 +9,9 @@ enum {
 	TIMES_USUAL = 16,       /* ...and so many usually, or a sixteenth of all; those of which nothing is known yet come on top */
 };
 
+/* A thread that runs less than this is not asked each time where it is. (Its load is 1 until it is known.) */
+#define ASLEEP 0.02f
+
 unsigned session_live(const struct session *s)
 {
 	unsigned live = 0;
@@ -109,10 +112,11 @@ static void look_where(struct session *s, struct nsched_thread *t)
 	else t->node = node == REGISTRY_UNKNOWN_CPU ? REGISTRY_NO_NODE : (int)node;
 }
 
-/* One that is bound is where it is; only its load may change. */
+/* One that is bound is where it is, and where one is that sleeps, as MPI's and other libraries' helpers do, does not matter: only their
+ * load may change. */
 static bool wants_look(const struct session *s, const struct nsched_thread *t)
 {
-	return t->seen.bound < 0 || s->last_ns - t->ticks_ns >= load_ns(s);
+	return (t->seen.bound < 0 && t->load > ASLEEP) || s->last_ns - t->ticks_ns >= load_ns(s);
 }
 
 /* Somebody may have bound it, just now. */

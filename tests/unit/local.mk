@@ -43,6 +43,7 @@ unit_tests = \
 	tests/unit/test_pages_stay \
 	tests/unit/test_session_pages \
 	tests/unit/test_session_trial \
+	tests/unit/test_session_threads \
 	tests/unit/test_runtime_code \
 	tests/unit/test_situation \
 	tests/unit/test_snapshot \
@@ -132,7 +133,9 @@ tests_unit_test_region_LDADD = $(unit_libs)
 tests_unit_test_registry_CFLAGS = $(unit_cflags)
 tests_unit_test_registry_LDADD = $(unit_libs)
 tests_unit_test_slot_CFLAGS = $(unit_cflags)
+tests_unit_test_session_threads_CFLAGS = $(unit_cflags)
 tests_unit_test_slot_LDADD = $(unit_libs)
+tests_unit_test_session_threads_LDADD = $(unit_libs)
 tests_unit_test_segments_CFLAGS = $(unit_cflags)
 tests_unit_test_segments_LDADD = $(unit_libs)
 tests_unit_test_runtime_code_CFLAGS = $(unit_cflags)

@@ -25,6 +25,8 @@ struct scene {
 	struct session session;
 	const struct source_ops *const *sources; /* NULL: fake_source_ops */
 	const struct counter_ops *counters;  /* NULL: none */
+	const struct eyes_ops *eyes;         /* NULL: none */
+	void *eyes_state;
 	const char *record;                  /* NULL, or the file that it is recorded in */
 	bool unrecorded;                     /* what the test writes into the session, a record would not know */
 	struct recorder recorder;
