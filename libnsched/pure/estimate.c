@@ -225,19 +225,19 @@ double estimate_likely_cost(const struct estimate *e)
 	return (double)PER_S * sum + estimate_talks(e);
 }
 
-/* accesses x latency of all users of a chunk, for every node that it could lie on. */
-static void all_latencies(const struct estimate *e, const struct situation_chunk *c, float *weight)
+void estimate_latencies(const struct estimate *e, unsigned chunk, float *latency)
 {
 	const struct machine *m = e->situation->machine;
-	memset(weight, 0, MACHINE_NODES * sizeof *weight);   /* behind the last node, too */
+	const struct situation_chunk *c = &e->situation->chunk[chunk];
+	memset(latency, 0, rows_end(m->n_nodes) * sizeof *latency);
 	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
 		const struct situation_use *use = &e->situation->use[u];
 		int node = e->thread_node[use->thread];
 		if (node < 0) {
-			for (unsigned n = 0; n < m->n_nodes; n++) weight[n] += use->rate * m->latency_ns[n][n];
+			for (unsigned n = 0; n < m->n_nodes; n++) latency[n] += use->rate * m->latency_ns[n][n];
 			continue;
 		}
-		rows_add(weight, m->latency_ns[node], use->rate, m->n_nodes);
+		rows_add(latency, m->latency_ns[node], use->rate, m->n_nodes);
 	}
 }
 
@@ -246,51 +246,68 @@ static double at_least_1(double u)
 	return u > 1 ? u : 1;
 }
 
-/* What a node's memory costs less without the chunk's `share` of it; `on`: and more with all of it on top of that. */
-static double without_share(const struct estimate *e, unsigned n, double share, double traffic, double latency, double *on)
+/* What a node's memory costs less without `share` of the chunk. */
+static double without_share(const struct estimate *e, unsigned n, double share, double traffic, double latency)
 {
-	double w = e->weight[n], d = e->demand[n], all = e->per_service[n], now = w * at_least_1(d * all);
-	w -= share * latency;
-	d -= share * traffic;
-	double without = w * at_least_1(d * all);
-	*on = (double)PER_S * ((w + latency) * at_least_1((d + traffic) * all) - without);
-	return now - without;
+	double w = e->weight[n], d = e->demand[n], all = e->per_service[n];
+	return w * at_least_1(d * all) - (w - share * latency) * at_least_1((d - share * traffic) * all);
 }
 
-/* What a node's memory costs more with so much more of it, for ROWS_STEP nodes. */
-static inline void put_on_step(double *restrict on, const double *restrict weight, const double *restrict demand, const double *restrict all,
-                               const float *restrict latency, double traffic)
+double estimate_without(const struct estimate *e, unsigned chunk, double traffic, const float *latency)
 {
-	for (unsigned k = 0; k < ROWS_STEP; k++) {
-		double more = (weight[k] + (double)latency[k]) * at_least_1((demand[k] + traffic) * all[k]);
-		on[k] = (double)PER_S * (more - weight[k] * at_least_1(demand[k] * all[k]));
-	}
-}
-
-double estimate_without(const struct estimate *e, unsigned chunk, double *on, float *latency)
-{
-	const struct machine *m = e->situation->machine;
 	const struct situation_chunk *c = &e->situation->chunk[chunk];
-	double traffic = (double)situation_traffic(e->situation, c), less = 0;
 	int moved = e->chunk_node[chunk];
 	float share = 0;
-	all_latencies(e, c, latency);
-	/* as if none of it lay there, which is true of all nodes but a few */
-	for (unsigned n = 0; n < m->n_nodes; n += ROWS_STEP)
-		put_on_step(on + n, e->weight + n, e->demand + n, e->per_service + n, latency + n, traffic);
-	if (moved >= 0) less = without_share(e, (unsigned)moved, 1, traffic, (double)latency[moved], &on[moved]);
-	for (int n = moved < 0 ? next_where(c, -1, &share) : -1; n >= 0; n = next_where(c, n, &share))
-		if (share > 0) less += without_share(e, (unsigned)n, (double)share, traffic, (double)latency[n], &on[n]);
-	for (unsigned n = 0; n < m->n_nodes; n++)
-		if (!m->node[n].memory_bytes) on[n] = (double)INFINITY;
+	double less = 0;
+	if (moved >= 0) return (double)PER_S * without_share(e, (unsigned)moved, 1, traffic, (double)latency[moved]);
+	for (int n = next_where(c, -1, &share); n >= 0; n = next_where(c, n, &share))
+		if (share > 0) less += without_share(e, (unsigned)n, (double)share, traffic, (double)latency[n]);
 	return (double)PER_S * less;
+}
+
+double estimate_again(const struct estimate *e, unsigned chunk, unsigned n, double traffic, float latency)
+{
+	double share = (double)estimate_share(e, chunk, n), all = e->per_service[n];
+	double w = e->weight[n] - share * (double)latency, d = e->demand[n] - share * traffic;
+	if (!e->situation->machine->node[n].memory_bytes) return (double)INFINITY;
+	return (double)PER_S * ((w + (double)latency) * at_least_1((d + traffic) * all) - w * at_least_1(d * all));
+}
+
+bool estimate_is_full(const struct estimate *e, unsigned node)
+{
+	return e->demand[node] * e->per_service[node] > 1;
+}
+
+/* All of a chunk from one node to another: as add_share of both, in one go. */
+static void move_all(struct estimate *e, const struct situation_chunk *c, unsigned from, unsigned to)
+{
+	const struct situation *s = e->situation;
+	unsigned nodes = s->machine->n_nodes;
+	double demand = 0, less = 0, more = 0;
+	for (unsigned u = c->first_use; u < c->first_use + c->n_uses; u++) {
+		uint32_t t = s->use[u].thread;
+		float rate = s->use[u].rate;
+		int on = e->thread_node[t];
+		e->reach[t * nodes + from] -= rate;
+		e->reach[t * nodes + to] += rate;
+		demand += (double)rate;
+		less += (double)(rate * latency(e, on, from));
+		more += (double)(rate * latency(e, on, to));
+	}
+	e->demand[from] -= demand;
+	e->weight[from] -= less;
+	e->demand[to] += demand;
+	e->weight[to] += more;
 }
 
 void estimate_move_chunk(struct estimate *e, unsigned chunk, unsigned node)
 {
-	add_reach(e, chunk, -1);
+	const struct situation_chunk *c = &e->situation->chunk[chunk];
+	int from = e->chunk_node[chunk] < 0 && c->where[0].share >= 1 ? c->where[0].node : e->chunk_node[chunk];
+	if (from < 0) add_reach(e, chunk, -1);
 	e->chunk_node[chunk] = (int16_t)node;
-	add_reach(e, chunk, 1);
+	if (from < 0) add_reach(e, chunk, 1);
+	else move_all(e, c, (unsigned)from, node);
 }
 
 void estimate_move_thread(struct estimate *e, unsigned thread, unsigned node)

@@ -52,11 +52,14 @@ float estimate_chunk_left(const struct estimate *estimate, unsigned chunk);
 float estimate_thread(const struct estimate *estimate, unsigned thread);
 float estimate_thread_on(const struct estimate *estimate, unsigned thread, unsigned node);
 
-/* What all memory would cost less if the chunk were not there, and what it would cost more again if it lay on each node
- * (`on`, room for MACHINE_NODES; infinite where there is no memory): the slowdown that it causes to others on a full
- * node included, unlike above. `latency` (room for MACHINE_NODES): accesses x latency of its users (ns per ns), were it on each node,
- * without stretch. */
-double estimate_without(const struct estimate *estimate, unsigned chunk, double *on, float *latency);
+/* accesses x latency of a chunk's users (ns per ns), were it on each node, without stretch; `latency` has room for MACHINE_NODES. */
+void estimate_latencies(const struct estimate *estimate, unsigned chunk, float *latency);
+
+/* What all memory would cost less if the chunk, of this traffic (situation_traffic) and these latencies, were not there; and what it would
+ * cost more again if it lay on `node`, of which its latency is this: the slowdown that it causes to others on a full node included, unlike above;
+ * infinite where there is no memory, and never less than what the latency alone costs. */
+double estimate_without(const struct estimate *estimate, unsigned chunk, double traffic, const float *latency);
+double estimate_again(const struct estimate *estimate, unsigned chunk, unsigned node, double traffic, float latency);
 
 /* Takes the move. */
 void estimate_move_chunk(struct estimate *estimate, unsigned chunk, unsigned node);
@@ -64,6 +67,9 @@ void estimate_move_thread(struct estimate *estimate, unsigned thread, unsigned n
 
 /* How much a node's memory stretches accesses, if `more` accesses per ns were added: 1 or above. */
 float estimate_stretch(const struct estimate *estimate, unsigned node, float more);
+
+/* Is a node's memory asked for more than it serves? */
+bool estimate_is_full(const struct estimate *estimate, unsigned node);
 
 /* The share of chunk `chunk` that lies on `node` in this placement, 0 to 1. */
 float estimate_share(const struct estimate *estimate, unsigned chunk, unsigned node);

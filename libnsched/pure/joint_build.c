@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pure/joint.h"
+#include "pure/rows.h"
 #include "pure/pure.h"
 
 /* Another beginning for the search. A thread may gain by going only if its memory comes along, and the memory only if the
@@ -37,7 +38,8 @@ struct build {
 	int *owner;                /* of each chunk: the bundle whose own it is, or -1 */
 	struct bundle *bundle;
 	struct bundle **order;     /* in which they are put down */
-	float *own;                /* [bundle * nodes + node]: traffic to own chunks as they lie */
+	unsigned row;              /* as long as a row of the following is */
+	float *own;                /* [bundle * row + node]: traffic to own chunks as they lie */
 	float *other;              /* the same to all other memory */
 	float *there;              /* part of `copy` that is saved, since the pages are there */
 	unsigned *here;            /* its threads that run there and may be moved, */
@@ -46,6 +48,7 @@ struct build {
 	int nearest[MACHINE_NODES];                              /* machine_nearest_memory */
 	double demand[MACHINE_NODES], weight[MACHINE_NODES];
 	double stretch[MACHINE_NODES];                           /* the likely one, at that demand */
+	double *to;                /* [node * row + from]: the latency to memory of `node` from each node */
 };
 
 static void *zeroed(size_t n, size_t bytes)
@@ -64,12 +67,14 @@ static void free_build(struct build *b)
 	free(b->there);
 	free(b->here);
 	free(b->price);
+	free(b->to);
 }
 
 static int begin(struct build *b, struct joint *j)
 {
-	size_t threads = j->s->n_threads, cells = (threads + 1) * j->s->machine->n_nodes;
-	*b = (struct build){ .j = j, .nodes = j->s->machine->n_nodes };
+	unsigned row = rows_end(j->s->machine->n_nodes);
+	size_t threads = j->s->n_threads, cells = (threads + 1) * row;
+	*b = (struct build){ .j = j, .nodes = j->s->machine->n_nodes, .row = row };
 	b->of = zeroed(threads, sizeof *b->of);
 	b->owner = zeroed(j->s->n_chunks, sizeof *b->owner);
 	b->bundle = zeroed(threads, sizeof *b->bundle);
@@ -79,9 +84,14 @@ static int begin(struct build *b, struct joint *j)
 	b->there = zeroed(cells, sizeof *b->there);
 	b->here = zeroed(cells, sizeof *b->here);
 	b->price = zeroed(cells, sizeof *b->price);
-	if (b->of && b->owner && b->bundle && b->order && b->own && b->other && b->there && b->here && b->price) return 0;
-	free_build(b);
-	return -ENOMEM;
+	b->to = zeroed((size_t)b->nodes * b->row, sizeof *b->to);
+	if (!b->of || !b->owner || !b->bundle || !b->order || !b->own || !b->other || !b->there || !b->here || !b->price || !b->to) {
+		free_build(b);
+		return -ENOMEM;
+	}
+	for (unsigned n = 0; n < b->nodes; n++)
+		for (unsigned k = 0; k < b->nodes; k++) b->to[n * b->row + k] = (double)j->s->machine->latency_ns[k][n];
+	return 0;
 }
 
 /* ---- what a bundle is --------------------------------------------------------------------------------- */
@@ -119,8 +129,8 @@ static int bundle_threads(struct build *b, const struct groups *g)
 			b->of[t] = of_group[group];
 		}
 		b->bundle[b->of[t]].threads++;
-		b->here[(unsigned)b->of[t] * b->nodes + (unsigned)j->s->thread[t].node]++;
-		b->price[(unsigned)b->of[t] * b->nodes + (unsigned)j->s->thread[t].node] += j->thread_price[t];
+		b->here[(unsigned)b->of[t] * b->row + (unsigned)j->s->thread[t].node]++;
+		b->price[(unsigned)b->of[t] * b->row + (unsigned)j->s->thread[t].node] += j->thread_price[t];
 	}
 	free(of_group);
 	return 0;
@@ -158,7 +168,7 @@ static void bundle_chunk(struct build *b, unsigned c)
 	b->bundle[owner].traffic += traffic;
 	b->bundle[owner].copy += copy + j->chunk_price[c];
 	for (unsigned k = 0; k < SITUATION_WHERE && chunk->where[k].node >= 0; k++) {
-		unsigned cell = (unsigned)owner * b->nodes + (unsigned)chunk->where[k].node;
+		unsigned cell = (unsigned)owner * b->row + (unsigned)chunk->where[k].node;
 		b->own[cell] += chunk->where[k].share * traffic;
 		b->there[cell] += chunk->where[k].share * copy + (chunk->where[k].share >= 1 ? j->chunk_price[c] : 0);
 	}
@@ -184,7 +194,7 @@ static void assume_traffic(struct build *b)
 		int memory = b->of[t] < 0 || mine > 0 ? -1 : machine_nearest_memory(s->machine, (unsigned)s->thread[t].node);
 		if (memory < 0) continue;
 		b->bundle[b->of[t]].traffic += all / (float)known;
-		b->own[(unsigned)b->of[t] * b->nodes + (unsigned)memory] += all / (float)known;
+		b->own[(unsigned)b->of[t] * b->row + (unsigned)memory] += all / (float)known;
 	}
 }
 
@@ -204,14 +214,14 @@ static void take_off(struct build *b)
 		int node = j->e.thread_node[t];
 		for (unsigned n = 0; n < b->nodes; n++) {
 			float reach = j->e.reach[t * b->nodes + n];
-			if (b->of[t] >= 0) b->other[(unsigned)b->of[t] * b->nodes + n] += reach;
+			if (b->of[t] >= 0) b->other[(unsigned)b->of[t] * b->row + n] += reach;
 			else b->weight[n] += (double)(reach * j->s->machine->latency_ns[node < 0 ? (int)n : node][n]);
 		}
 		if (node >= 0 && b->of[t] < 0) b->threads_on[node]++;
 	}
-	for (unsigned i = 0; i < b->n * b->nodes; i++) {
+	for (unsigned i = 0; i < b->n * b->row; i++) {
 		b->other[i] = b->other[i] > b->own[i] ? b->other[i] - b->own[i] : 0;
-		b->demand[i % b->nodes] -= (double)b->own[i];
+		b->demand[i % b->row] -= (double)b->own[i];
 	}
 	for (unsigned n = 0; n < b->nodes; n++) {
 		if (b->demand[n] < 0) b->demand[n] = 0;
@@ -226,9 +236,7 @@ static void take_off(struct build *b)
  * node that it may come from, on top of that. (Costs here are a second's, in seconds: ns per ns.) */
 static double add_memory(const struct build *b, unsigned n, float traffic, double was, double is, double *from)
 {
-	const struct machine *m = b->j->s->machine;
-	double factor = (double)traffic * is;
-	for (unsigned k = 0; k < b->nodes; k++) from[k] += factor * (double)m->latency_ns[k][n];
+	rows_add_double(from, &b->to[n * b->row], (double)traffic * is, b->nodes);
 	return b->weight[n] * (is - was);
 }
 
@@ -240,9 +248,9 @@ struct costs {
 
 static void find_costs(const struct build *b, unsigned i, struct costs *costs)
 {
-	const float *own = &b->own[i * b->nodes], *other = &b->other[i * b->nodes], *price = &b->price[i * b->nodes];
+	const float *own = &b->own[i * b->row], *other = &b->other[i * b->row], *price = &b->price[i * b->row];
 	costs->base = costs->left = 0;
-	for (unsigned n = 0; n < b->nodes; n++) costs->on[n] = costs->on_left[n] = 0;
+	for (unsigned n = 0; n < b->row; n++) costs->on[n] = costs->on_left[n] = 0;
 	for (unsigned n = 0; n < b->nodes; n++) {
 		costs->base += 1e-9 * (double)price[n];
 		costs->on[n] -= 1e-9 * (double)price[n];
@@ -258,8 +266,9 @@ static unsigned beyond(unsigned threads, unsigned cores)
 	return threads > cores ? threads - cores : 0;
 }
 
-/* The bundle on node `n`: its memory left where it is, or brought along, whichever costs less. */
-static struct spot cost_on(const struct build *b, unsigned i, unsigned n, const struct costs *costs)
+/* The bundle on node `n`: its memory left where it is, or brought along, whichever costs less. Where it can't be below `most`, what is
+ * returned may be any cost that is not. */
+static struct spot cost_on(const struct build *b, unsigned i, unsigned n, const struct costs *costs, double most)
 {
 	const struct bundle *bundle = &b->bundle[i];
 	const struct machine *m = b->j->s->machine;
@@ -268,18 +277,20 @@ static struct spot cost_on(const struct build *b, unsigned i, unsigned n, const 
 	base += 1e-9 * (double)JOINT_CORE_SHARED * sharing;
 	if (bundle->traffic > 0 && b->nearest[n] >= 0) {
 		unsigned to = (unsigned)b->nearest[n];
+		double accesses = (double)(bundle->traffic * m->latency_ns[n][to]);
+		brought = 1e-9 * (double)(bundle->copy - b->there[i * b->row + to]);
+		/* its traffic stretches that node's memory still more */
+		double least = brought + accesses * b->stretch[to];
+		if (base + (least < left ? least : left) >= most) return (struct spot){ (int)n, -1, (double)INFINITY };
 		double is = likely(b, to, bundle->traffic);
-		brought = 1e-9 * (double)(bundle->copy - b->there[i * b->nodes + to]);
-		brought += b->weight[to] * (is - b->stretch[to]) + (double)(bundle->traffic * m->latency_ns[n][to]) * is;
+		brought += b->weight[to] * (is - b->stretch[to]) + accesses * is;
 	}
 	bool brings = brought < left;
 	return (struct spot){ (int)n, brings ? b->nearest[n] : -1, base + (brings ? brought : left) };
 }
 
-static void add_traffic(struct build *b, unsigned from, unsigned n, float traffic, bool more)
+static void add_demand(struct build *b, unsigned n, float traffic)
 {
-	b->weight[n] += (double)(traffic * b->j->s->machine->latency_ns[from][n]);
-	if (!more) return;
 	b->demand[n] += (double)traffic;
 	b->stretch[n] = likely(b, n, 0);
 }
@@ -288,11 +299,16 @@ static void add_traffic(struct build *b, unsigned from, unsigned n, float traffi
 static void count(struct build *b, const struct bundle *bundle, float sign)
 {
 	unsigned n = (unsigned)bundle->node, i = bundle->number;
-	for (unsigned k = 0; k < b->nodes; k++) {
-		if (b->other[i * b->nodes + k] > 0) add_traffic(b, n, k, sign * b->other[i * b->nodes + k], false);
-		if (bundle->memory < 0 && b->own[i * b->nodes + k] > 0) add_traffic(b, n, k, sign * b->own[i * b->nodes + k], true);
+	const float *latency = b->j->s->machine->latency_ns[n], *own = &b->own[i * b->row];
+	rows_add_products(b->weight, &b->other[i * b->row], latency, sign, b->nodes);
+	if (bundle->memory >= 0) {
+		b->weight[bundle->memory] += (double)(sign * bundle->traffic * latency[bundle->memory]);
+		add_demand(b, (unsigned)bundle->memory, sign * bundle->traffic);
+	} else {
+		rows_add_products(b->weight, own, latency, sign, b->nodes);
+		for (unsigned k = 0; k < b->nodes; k++)
+			if (own[k] > 0) add_demand(b, k, sign * own[k]);
 	}
-	if (bundle->memory >= 0) add_traffic(b, n, (unsigned)bundle->memory, sign * bundle->traffic, true);
 	b->threads_on[n] = sign > 0 ? b->threads_on[n] + bundle->threads : b->threads_on[n] - bundle->threads;
 }
 
@@ -303,7 +319,7 @@ static bool put_down(struct build *b, struct bundle *bundle)
 	find_costs(b, bundle->number, &costs);
 	for (unsigned n = 0; n < b->nodes; n++) {
 		if (b->threads_on[n] + bundle->threads > b->most[n]) continue;
-		struct spot spot = cost_on(b, bundle->number, n, &costs);
+		struct spot spot = cost_on(b, bundle->number, n, &costs, best.cost);
 		if (best.node < 0 || spot.cost < best.cost * (1 - 1e-6)) best = spot;
 	}
 	bundle->node = best.node;
@@ -318,7 +334,7 @@ static int together_on(const struct build *b, const struct bundle *bundle)
 {
 	int on = -1;
 	for (unsigned n = 0; n < b->nodes; n++) {
-		if (!b->here[bundle->number * b->nodes + n]) continue;
+		if (!b->here[bundle->number * b->row + n]) continue;
 		if (on >= 0) return -1;
 		on = (int)n;
 	}
@@ -331,7 +347,7 @@ static void put_back(struct build *b, struct bundle *bundle)
 	struct costs costs;
 	if (on < 0) return;
 	find_costs(b, bundle->number, &costs);
-	struct spot spot = cost_on(b, bundle->number, (unsigned)on, &costs);
+	struct spot spot = cost_on(b, bundle->number, (unsigned)on, &costs, (double)INFINITY);
 	bundle->node = on;
 	bundle->memory = spot.memory;
 	count(b, bundle, 1);

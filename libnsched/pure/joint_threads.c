@@ -29,8 +29,8 @@ struct link {
 
 struct transport {
 	struct joint *j;
-	unsigned nodes;
-	float *cost;             /* [thread * nodes + node] */
+	unsigned nodes, row;
+	float *cost;             /* [thread * row + node] */
 	struct edge *edge;       /* [from * nodes + to] */
 	struct link *link;       /* of each thread */
 	int first[MACHINE_NODES];/* of each node's threads */
@@ -42,13 +42,13 @@ struct transport {
 static void add_costs(const struct transport *t, unsigned thread, float latency[][MACHINE_NODES], const float *stretch)
 {
 	const float *reach = &t->j->e.reach[thread * t->nodes];
-	float cost[MACHINE_NODES] = { 0 };
+	float *cost = &t->cost[thread * t->row];
+	memset(cost, 0, t->row * sizeof *cost);
 	for (unsigned k = 0; k < t->nodes; k++) {
 		float price = reach[k] * stretch[k];
 		if (!(price > 0)) continue;   /* most threads use memory of few nodes */
 		rows_add(cost, latency[k], price, t->nodes);
 	}
-	for (unsigned n = 0; n < t->nodes; n++) t->cost[thread * t->nodes + n] = cost[n];
 }
 
 /* A thread among those of a node, and out of them. */
@@ -80,12 +80,12 @@ static void find_costs(struct transport *t)
 		for (unsigned n = 0; n < t->nodes; n++) latency[k][n] = j->s->machine->latency_ns[n][k];
 	}
 	for (unsigned i = 0; i < j->s->n_threads; i++) {
-		float *cost = &t->cost[i * t->nodes];
+		float *cost = &t->cost[i * t->row];
 		int home = j->s->thread[i].node;
 		add_costs(t, i, latency, stretch);
 		if (j->e.thread_node[i] >= 0) all += (double)cost[j->e.thread_node[i]];
 		float at_home = home >= 0 ? cost[home] : 0;
-		for (unsigned n = 0; n < t->nodes; n++) cost[n] += j->thread_price[i];
+		rows_add_one(cost, j->thread_price[i], t->nodes);
 		if (home >= 0) cost[home] = at_home;
 		if (joint_may_thread(j, i)) enter(t, i, (unsigned)j->e.thread_node[i]);
 	}
@@ -101,7 +101,7 @@ static inline void prefer(struct edge *edge, int thread, float change)
 /* A thread as the one to take from a node, to each other. */
 static inline void offer(const struct transport *t, struct edge *edge, unsigned from, unsigned thread)
 {
-	const float *cost = &t->cost[thread * t->nodes];
+	const float *cost = &t->cost[thread * t->row];
 	for (unsigned n = 0; n < t->nodes; n++) prefer(&edge[n], (int)thread, cost[n] - cost[from]);
 }
 
@@ -118,7 +118,7 @@ static void find_edge(struct transport *t, unsigned from, unsigned to)
 {
 	struct edge best = { -1, INFINITY };
 	for (int i = t->first[from]; i >= 0; i = t->link[i].next) {
-		const float *cost = &t->cost[(unsigned)i * t->nodes];
+		const float *cost = &t->cost[(unsigned)i * t->row];
 		prefer(&best, i, cost[to] - cost[from]);
 	}
 	t->edge[from * t->nodes + to] = best;
@@ -190,9 +190,10 @@ static struct step best_move(const struct transport *t, bool relief)
 	for (unsigned a = 0; a < t->nodes; a++) {
 		if (relief && !must_leave(t, a, free)) continue;
 		const struct edge *edge = &t->edge[a * t->nodes];
+		/* what going may end at best: most can't win even so */
+		float ends = t->j->e.threads_on[a] > t->j->cores[a] ? JOINT_CORE_SHARED : 0;
 		for (unsigned b = 0; b < t->nodes; b++) {
-			/* most can't win even if they end a sharing */
-			if (edge[b].change - JOINT_CORE_SHARED >= best.change + t->noise || edge[b].thread < 0 || !may_go(t, a, b, free)) continue;
+			if (edge[b].change - ends >= best.change + t->noise || edge[b].thread < 0 || !may_go(t, a, b, free)) continue;
 			float change = edge[b].change + JOINT_CORE_SHARED * (float)joint_more_sharing(t->j, t->j->e.threads_on, (int)a, b);
 			bool alike = best.from >= 0 && change < best.change + t->noise && fullness(t, b) < fullness(t, (unsigned)best.to);
 			if (change < best.change - (best.from >= 0 ? t->noise : 0) || alike) best = (struct step){ (int)a, (int)b, change, false };
@@ -265,9 +266,9 @@ static bool take_ring(struct transport *t)
 int joint_threads(struct joint *j)
 {
 	unsigned nodes = j->s->machine->n_nodes, most = MOVES_EACH * j->s->n_threads;
-	struct transport t = { .j = j, .nodes = nodes };
+	struct transport t = { .j = j, .nodes = nodes, .row = rows_end(nodes) };
 	if (!j->rules->threads || !j->s->n_threads) return 0;
-	t.cost = malloc((size_t)j->s->n_threads * nodes * sizeof *t.cost);
+	t.cost = malloc((size_t)j->s->n_threads * t.row * sizeof *t.cost);
 	t.edge = malloc((size_t)nodes * nodes * sizeof *t.edge);
 	t.link = malloc(j->s->n_threads * sizeof *t.link);
 	int ret = t.cost && t.edge && t.link ? 0 : -ENOMEM;

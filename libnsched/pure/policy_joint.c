@@ -108,6 +108,12 @@ static bool is_nearly_ideal(const struct joint *j)
 	return estimate_likely_cost(&j->e) <= NEARLY_IDEAL * j->likely_ideal && estimate_cost(&j->e) + joint_prices(j) <= NEARLY_IDEAL * j->ideal;
 }
 
+/* But for what has to be moved. */
+static bool is_nearly_ideal_then(const struct joint *j)
+{
+	return estimate_likely_cost(&j->e) <= NEARLY_IDEAL * j->likely_ideal && estimate_cost(&j->e) <= NEARLY_IDEAL * j->ideal;
+}
+
 /* Where much has to be moved, another beginning may come to the same with less of it. Groups first where there are any: if they
  * all find their place, threads one by one find none that is better. */
 static int search_all(struct joint *j)
@@ -118,7 +124,7 @@ static int search_all(struct joint *j)
 	ret = groups_find(&groups, j->s);
 	if (ret) return ret;
 	if (groups.n) ret = search_anew(j, &groups);
-	bool found = groups.n && is_nearly_ideal(j);
+	bool found = groups.n && is_nearly_ideal_then(j);
 	if (!ret && !found) ret = search_anew(j, NULL);
 	groups_free(&groups);
 	return ret;

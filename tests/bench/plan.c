@@ -5,7 +5,7 @@
  *   random       any thread uses any memory, up to four a chunk, anywhere
  *   settled      each thread beside its own memory: nothing moves
  *
- * usage: plan [POLICY] */
+ * usage: plan [POLICY [WORKLOAD THREADS NODES CHUNKS]]     (one plan alone, to be looked at with a profiler) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int run(const struct policy_ops *policy, enum workload w, unsigned threads, unsigned nodes, unsigned chunks)
+static int run(const struct policy_ops *policy, enum workload w, unsigned threads, unsigned nodes, unsigned chunks, unsigned runs)
 {
 	static const struct policy_rules rules = { true, true };
 	struct machine m;
@@ -112,20 +112,28 @@ static int run(const struct policy_ops *policy, enum workload w, unsigned thread
 	state = 1;
 	if (make_machine(&m, nodes, threads) || make_situation(&s, &m, w, threads, chunks)) return -1;
 	int ret = past_look(&past, &s, 0, true);
-	for (unsigned i = 0; i < RUNS && !ret; i++) {
+	for (unsigned i = 0; i < runs && !ret; i++) {
 		ret = past_look(&past, &s, 100000000, true);
 		plan_clear(&plan);
 		double begin = now_us();
 		if (!ret) ret = policy_decide(policy, &s, &rules, &plan);
 		us[i] = now_us() - begin;
 	}
-	qsort(us, RUNS, sizeof *us, by_size);
-	printf("%-12s %7u %5u %7u  %8.0f %8.0f %8.0f  %6u\n", names[w], threads, nodes, chunks, us[0], us[RUNS / 2], us[RUNS - 1], plan.n);
+	qsort(us, runs, sizeof *us, by_size);
+	printf("%-12s %7u %5u %7u  %8.0f %8.0f %8.0f  %6u\n", names[w], threads, nodes, chunks, us[0], us[runs / 2], us[runs - 1], plan.n);
 	plan_free(&plan);
 	past_free(&past);
 	situation_free(&s);
 	machine_free(&m);
 	return ret;
+}
+
+static int run_one(const struct policy_ops *policy, char **arg)
+{
+	for (int w = 0; w < WORKLOADS; w++)
+		if (!strcmp(names[w], arg[0]))
+			return run(policy, (enum workload)w, (unsigned)atoi(arg[1]), (unsigned)atoi(arg[2]), (unsigned)atoi(arg[3]), 1) ? 1 : 0;
+	return fprintf(stderr, "there is no workload %s\n", arg[0]), 2;
 }
 
 int main(int argc, char **argv)
@@ -134,11 +142,12 @@ int main(int argc, char **argv)
 	const struct policy_ops *policy = policy_find(argc > 1 ? argv[1] : "joint");
 	int ret = 0;
 	if (!policy) return fprintf(stderr, "there is no policy %s\n", argv[1]), 2;
+	if (argc == 6) return run_one(policy, argv + 2);
 	printf("%s: microseconds for a plan, of %d\n", policy->name, RUNS);
 	printf("%-12s %7s %5s %7s  %8s %8s %8s  %6s\n", "workload", "threads", "nodes", "chunks", "least", "median", "most", "moves");
 	for (int w = 0; w < WORKLOADS; w++)
 		for (unsigned t = 0; t < 3; t++)
 			for (unsigned n = 0; n < 3; n++)
-				for (unsigned c = 0; c < 3; c++) ret |= run(policy, (enum workload)w, threads[t], nodes[n], chunks[c]);
+				for (unsigned c = 0; c < 3; c++) ret |= run(policy, (enum workload)w, threads[t], nodes[n], chunks[c], RUNS);
 	return ret ? 1 : 0;
 }
