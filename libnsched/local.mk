@@ -47,6 +47,7 @@ core_pure = \
 	libnsched/pure/joint.c libnsched/pure/joint_threads.c libnsched/pure/joint_memory.c libnsched/pure/joint_talks.c libnsched/pure/joint_build.c libnsched/pure/joint.h \
 	libnsched/pure/counted.c libnsched/pure/counted.h \
 	libnsched/pure/throttle.c libnsched/pure/throttle.h \
+	libnsched/pure/uncore.c libnsched/pure/uncore.h \
 	libnsched/pure/trial.c libnsched/pure/trial.h \
 	libnsched/pure/policy_stay.c libnsched/pure/policy_joint.c \
 	libnsched/pure/policy_simple.c libnsched/pure/policy_pool.c \
@@ -71,6 +72,7 @@ core_sys = \
 	libnsched/sys/own_file.c libnsched/sys/own_file.h \
 	libnsched/sys/kernel_faults.c libnsched/sys/kernel_faults.h \
 	libnsched/sys/counter.h $(papi_files) \
+	libnsched/sys/bandwidth.h libnsched/sys/bandwidth_uncore.c \
 	$(SOURCES_FILES)
 
 core_root = \
@@ -90,7 +92,7 @@ core_root = \
 	libnsched/sharing.c libnsched/sharing.h \
 	libnsched/session.c libnsched/session_pace.c libnsched/session.h \
 	libnsched/session_threads.c libnsched/session_sources.c libnsched/session_rates.c libnsched/session_counters.c \
-	libnsched/session_kernel.c libnsched/session_regions.c libnsched/session_trial.c \
+	libnsched/session_kernel.c libnsched/session_bandwidth.c libnsched/session_regions.c libnsched/session_trial.c \
 	libnsched/session_memory.c libnsched/session_view.c libnsched/session_apply.c libnsched/session_pages.c \
 	libnsched/report.c libnsched/report.h \
 	libnsched/report_text.c libnsched/report_exchange.c libnsched/report_json.c

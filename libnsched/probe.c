@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sys/bandwidth.h"
 #include "sys/clock.h"
 #include "sys/counter.h"
 #include "sys/kernel_faults.h"
@@ -96,11 +97,21 @@ static void probe_kernel(nsched_source_t *out)
 	snprintf(out->why, sizeof out->why, "%s", why);
 }
 
-/* What tells of threads as a whole, not of single accesses. */
+static void probe_bandwidth(nsched_source_t *out)
+{
+	char why[BANDWIDTH_WHY] = "";
+	const char *counted_by;
+	void *state = NULL;
+	out->error = bandwidth_uncore.start("", &state, &counted_by, why);
+	if (!out->error) bandwidth_uncore.stop(state);
+	else snprintf(out->why, sizeof out->why, "%s", why);
+}
+
+/* What tells of threads or of memory as a whole, not of single accesses. */
 static const struct {
 	const char *name;
 	void (*probe)(nsched_source_t *out);
-} others[] = { { "counters", probe_counters }, { "kernel-faults", probe_kernel } };
+} others[] = { { "counters", probe_counters }, { "kernel-faults", probe_kernel }, { "bandwidth", probe_bandwidth } };
 
 enum { OTHERS = sizeof others / sizeof others[0] };
 

@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-enum { HOST_BYTES = 256 };
+enum { HOST_BYTES = 256, NODES_BYTES = 64 };
 
 static json_t *node_or_null(int node)
 {
@@ -58,6 +58,22 @@ static json_t *kernel(const struct session_kernel *k)
 	                 (json_int_t)k->reads, "moved_by_others", (json_int_t)k->moves);
 }
 
+static json_t *bandwidth(const struct session_bandwidth *b)
+{
+	json_t *parts = json_array();
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct uncore_meter *m = &b->meter[i];
+		bool apart = !(m->bytes[UNCORE_EITHER] > 0);
+		char nodes[NODES_BYTES];
+		session_bandwidth_nodes(b->part[i].nodes_os, nodes, sizeof nodes);
+		json_array_append_new(parts, json_pack("{s:s, s:I, s:o, s:o, s:f}", "nodes", nodes, "bytes", (json_int_t)uncore_meter_bytes(m), "read_mbs",
+		                                       apart ? json_real((double)uncore_meter_mbs(m, UNCORE_READ)) : json_null(), "written_mbs",
+		                                       apart ? json_real((double)uncore_meter_mbs(m, UNCORE_WRITTEN)) : json_null(), "most_mbs", (double)m->most_mbs));
+	}
+	return json_pack("{s:s, s:s, s:s?, s:I, s:o}", "state", b->on ? "on" : "off", "reason", b->why, "counted_by", b->counted_by, "readings",
+	                 (json_int_t)b->readings, "memory", parts);
+}
+
 static json_t *regions(const struct session *s)
 {
 	struct session_region region[SESSION_REGIONS];
@@ -98,6 +114,7 @@ static void add_session(json_t *root, const struct report *r)
 	json_object_set_new(root, "sources", sources(s));
 	json_object_set_new(root, "counters", counters(&s->counters));
 	json_object_set_new(root, "kernel_faults", kernel(&s->kernel));
+	json_object_set_new(root, "bandwidth", bandwidth(&s->bandwidth));
 	json_object_set_new(root, "regions", regions(s));
 	json_object_set_new(root, "touches", json_integer((json_int_t)t->touches));
 	json_object_set_new(root, "steps", json_integer((json_int_t)t->steps));

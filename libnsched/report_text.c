@@ -2,7 +2,7 @@
 
 #include "report.h"
 
-enum { MOVES_SHOWN = 40, REGIONS_SHOWN = 5 };   /* lines of moves and regions; JSON has them all */
+enum { MOVES_SHOWN = 40, REGIONS_SHOWN = 5, NODES_BYTES = 64 };   /* lines of moves and regions; JSON has them all */
 
 static void print_share(FILE *out, const char *when, unsigned permille)
 {
@@ -32,6 +32,22 @@ static void print_kernel(FILE *out, const struct session_kernel *k)
 	fprintf(out, "\n");
 }
 
+static void print_bandwidth(FILE *out, const struct session_bandwidth *b)
+{
+	fprintf(out, "  %-14s %s%s", "bandwidth", b->on ? "on" : "off: ", b->why);
+	if (b->counted_by) fprintf(out, "; by the machine's counters (%s), of all programs together", b->counted_by);
+	fprintf(out, "\n");
+	for (unsigned i = 0; i < b->n; i++) {
+		const struct uncore_meter *m = &b->meter[i];
+		char nodes[NODES_BYTES];
+		session_bandwidth_nodes(b->part[i].nodes_os, nodes, sizeof nodes);
+		fprintf(out, "  %-14s memory of node %s: ", "", nodes);
+		if (m->bytes[UNCORE_EITHER] > 0) fprintf(out, "%.1f GB/s", (double)uncore_meter_mbs(m, UNCORE_EITHER) / 1e3);
+		else fprintf(out, "%.1f GB/s read, %.1f GB/s written", (double)uncore_meter_mbs(m, UNCORE_READ) / 1e3, (double)uncore_meter_mbs(m, UNCORE_WRITTEN) / 1e3);
+		fprintf(out, "; at most %.1f GB/s\n", (double)m->most_mbs / 1e3);
+	}
+}
+
 static void print_sources(FILE *out, const struct session *s)
 {
 	fprintf(out, "\nevidence\n");
@@ -45,6 +61,7 @@ static void print_sources(FILE *out, const struct session *s)
 	}
 	print_counters(out, &s->counters);
 	print_kernel(out, &s->kernel);
+	print_bandwidth(out, &s->bandwidth);
 	if (!s->n_sources) fprintf(out, "  no source; hints only\n");
 }
 

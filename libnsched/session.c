@@ -54,6 +54,7 @@ int session_init(struct session *s, const struct session_setup *setup)
 	session_start_sources(s, setup->sources);
 	session_start_counters(s, setup->counters);
 	session_start_kernel(s);
+	session_start_bandwidth(s, setup->bandwidth);
 	if (s->witness) s->witness->end(s->witness_state);
 	return 0;
 }
@@ -62,6 +63,7 @@ void session_stop(struct session *s)
 {
 	session_stop_sources(s);
 	session_stop_counters(s);
+	session_stop_bandwidth(s);
 	s->registry->settles = false;
 	s->registry->bind = NULL;
 	binding_close(&s->binding, s->registry);   /* before they are released, or one could bind itself after */
@@ -93,6 +95,7 @@ void session_forked(struct session *s)
 		if (s->source[i].on && s->source[i].ops->forked) s->source[i].ops->forked(s->source[i].state);
 	s->n_sources = 0;
 	if (s->counters.on) s->counters.ops->forked(s->counters.state);
+	if (s->bandwidth.on) s->bandwidth.ops->forked(s->bandwidth.state);
 	session_free(s);
 }
 
@@ -180,6 +183,7 @@ static int step(struct session *s)
 	session_see_regions(s);
 	session_read_counters(s);
 	session_read_kernel(s);
+	session_read_bandwidth(s);
 	session_add_hints(s, seen_ns);
 	evidence_learn(s->evidence);
 	evidence_age(s->evidence, passed_ns, seen_ns, session_half_life_ns(s));

@@ -9,6 +9,7 @@
  *   session_rates.c    how often each thread is sampled
  *   session_counters.c counters: how much memory matters, and whether moves helped
  *   session_kernel.c   the kernel's statistics, where it balances too
+ *   session_bandwidth.c  how busy the memory of the nodes is
  *   session_memory.c   where the chunks lie
  *   session_regions.c  what threads tell of regions, loops and tasks
  *   session_trial.c    whether what was moved made them slower, and taking it back
@@ -37,6 +38,7 @@
 #include "ranges.h"
 #include "registry.h"
 #include "sys/actuator.h"
+#include "sys/bandwidth.h"
 #include "sys/clock.h"
 #include "sys/counter.h"
 #include "sys/eyes.h"
@@ -75,6 +77,20 @@ struct session_counters {
 	bool counted;               /* something was counted */
 	unsigned remote_permille_first, remote_permille_now; /* of all threads' accesses; 1001: not known */
 	uint64_t helped, no_help;   /* verdicts on moves */
+};
+
+/* How busy the memory of the nodes is, all programs of the machine together. */
+struct session_bandwidth {
+	const struct bandwidth_ops *ops;
+	void *state;
+	bool on;
+	char why[BANDWIDTH_WHY];    /* why it is off */
+	const char *counted_by;     /* NULL: it never was */
+	unsigned n;                 /* parts of memory that are told apart */
+	struct bandwidth_part part[BANDWIDTH_PARTS];
+	struct uncore_meter meter[BANDWIDTH_PARTS];
+	uint64_t read_ns, readings; /* when it was read last, by the session's clock */
+	float now_mbs, busiest_mbs; /* lately, 10^6 bytes a second: all of them, and the one that served most */
 };
 
 /* The kernel's NUMA balancing: whether it is at work, and what its statistics say. */
@@ -138,6 +154,7 @@ struct session {
 	struct session_source source[SESSION_SOURCES];
 	unsigned n_sources;
 	struct session_counters counters;
+	struct session_bandwidth bandwidth;
 	struct session_kernel kernel;
 	const struct eyes_ops *eyes; /* what /proc says; NULL in a simulation, which tells of its threads by itself */
 	void *eyes_state;
@@ -193,6 +210,7 @@ struct session_setup {
 	void *hands_state;
 	const struct source_ops *const *sources;   /* those to try, NULL behind the last */
 	const struct counter_ops *counters;        /* NULL: this build has none */
+	const struct bandwidth_ops *bandwidth;     /* NULL: it is not read */
 	struct registry *registry;
 	struct ranges *ranges;
 	const struct eyes_ops *eyes;               /* NULL: none */
@@ -265,6 +283,12 @@ uint64_t session_half_life_ns(const struct session *session);
 void session_start_counters(struct session *session, const struct counter_ops *ops);
 void session_stop_counters(struct session *session);
 void session_read_counters(struct session *session);
+void session_start_bandwidth(struct session *session, const struct bandwidth_ops *ops);
+void session_stop_bandwidth(struct session *session);
+void session_read_bandwidth(struct session *session);
+
+/* Numbers of nodes as the kernel writes them: "0-1". */
+void session_bandwidth_nodes(uint64_t nodes_os, char *text, size_t bytes);
 void session_count_move(struct session *session, const struct move *move);
 void session_record(struct session *session, const struct move *move, unsigned moved, unsigned failed);
 

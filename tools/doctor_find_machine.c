@@ -34,6 +34,8 @@ bool find_no_sampling(const struct doctor *doctor, const struct doctor_process *
 	if (!matters(doctor))
 		return false;
 	for (unsigned i = tools->n_sources; i > 0; i--) {
+		if (strcmp(tools->source[i - 1].is.name, "bandwidth") == 0)
+			continue; /* how busy memory is says nothing of who uses it */
 		if (tools->source[i - 1].is.error == 0)
 			return false;
 		if (tools->source[i - 1].remedy[0] != '\0')

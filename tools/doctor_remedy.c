@@ -31,6 +31,16 @@ static const char *perf_remedy(const struct doctor_limits *own, const struct doc
 	return "root: sysctl -w kernel.perf_event_mlock_kb=8192 (ring memory), or a security module forbids it";
 }
 
+/* Counting for the whole machine only tells more: nothing that nsched does needs it. */
+static const char *count_remedy(const struct doctor_limits *own, const struct doctor_machine *machine)
+{
+	if (own->seccomp == SECCOMP_FILTER)
+		return perf_remedy(own, machine);
+	if (machine->perf_paranoid_known && machine->perf_paranoid > 0 && !may_perf(own))
+		return "if wanted: root: sysctl -w kernel.perf_event_paranoid=0, or CAP_PERFMON";
+	return "a security module forbids it: ask the administrator";
+}
+
 static const char *call_remedy(const struct doctor_limits *own)
 {
 	if (own->seccomp == SECCOMP_FILTER)
@@ -46,7 +56,7 @@ void remedy_for(const char *why, int error, bool is_perf, const struct doctor_li
 	if (error != 0 && strstr(why, "numa_balancing") != NULL)
 		words = "root: sysctl -w kernel.numa_balancing=1";
 	else if (error == -EACCES || error == -EPERM)
-		words = is_perf ? perf_remedy(own, machine) : call_remedy(own);
+		words = strstr(why, "whole machine") != NULL ? count_remedy(own, machine) : is_perf ? perf_remedy(own, machine) : call_remedy(own);
 	else if (error == -EMFILE)
 		words = "ulimit -n: more open files";
 	snprintf(remedy, DOCTOR_LINE, "%s", words);

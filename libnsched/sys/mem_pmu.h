@@ -28,8 +28,4 @@ struct mem_pmu {
  * 6.1 on. 0, -ENODEV without any, -EINVAL where /sys says what can't be, with the reason. */
 int mem_pmu_find(const char *root, const char *release, struct mem_pmu *pmu, char why[MEM_WHY]);
 
-/* An event in words, "event=0xcd,umask=0x1,ldlat=3", by the formats below `root`/sys/.../DEVICE/format into config,
- * config1 and config2 of attr. 0 or -EINVAL. */
-int mem_pmu_event(const char *root, const char *device, const char *words, struct perf_event_attr *attr);
-
 #endif

@@ -11,6 +11,8 @@
 	FIGURE(local_permille, INSTANT, "share of the traffic seen lately that was to the thread's own node; 1001: none seen") \
 	FIGURE(overhead_permille, INSTANT, "nsched's own CPU time in the process's") \
 	FIGURE(remote_permille, INSTANT, "share of remote accesses by the counters; 1001: not known") \
+	FIGURE(memory_mbs, INSTANT, "10^6 bytes a second that memory served lately, for all programs of the machine; 0: not known") \
+	FIGURE(busiest_node_mbs, INSTANT, "the same of the node that served most") \
 	FIGURE(threads, INSTANT, "threads served") \
 	FIGURE(steps, DELTA, "times the scheduler has looked") \
 	FIGURE(samples, DELTA, "pieces of evidence taken in") \

@@ -8,6 +8,7 @@ SOURCES_FILES = \
   libnsched/sys/clock_sample.h libnsched/sys/clock_sample.c \
   libnsched/sys/runtime_code.h libnsched/sys/runtime_code.c \
   libnsched/sys/mem_sample.h libnsched/sys/mem_sample.c libnsched/sys/mem_spe.c \
+  libnsched/pure/pmu_words.h libnsched/pure/pmu_words.c libnsched/sys/pmu.h libnsched/sys/pmu.c \
   libnsched/sys/mem_pmu.h libnsched/sys/mem_pmu.c libnsched/sys/source_mem.c \
   libnsched/sys/source_clock_perf.c \
   libnsched/sys/source_clock_timer.c \

@@ -224,6 +224,10 @@ static const struct {
 	{ -ENOENT, 0, 2, true, 0, "no such event", "" },
 	{ -ENODATA, 0, 2, false, 0, "kernel.numa_balancing is 0", "sysctl -w kernel.numa_balancing=1" },
 	{ -EMFILE, 0, 2, true, 0, "", "ulimit -n" },
+	{ -EACCES, 0, 2, true, 0, "to count for the whole machine", "kernel.perf_event_paranoid=0" },
+	{ -EACCES, 0, 0, true, 0, "to count for the whole machine", "security module" },
+	{ -EACCES, 0, 2, true, PERFMON, "to count for the whole machine", "security module" },
+	{ -EPERM, 2, 2, true, 0, "to count for the whole machine", "--cap-add PERFMON" },
 };
 
 START_TEST(remedy)

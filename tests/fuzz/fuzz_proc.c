@@ -1,4 +1,4 @@
-/* What the readers of the kernel's texts do with any text: numa_maps, /proc/PID/sched, lists of CPUs, cpuinfo. The first letter says which.
+/* What the readers of the kernel's texts do with any text: numa_maps, /proc/PID/sched, lists of CPUs, cpuinfo, the folders of counters. The first letter says which.
  * Numbers come out within their bounds, ranges in rising order, and a list that was taken prints as one that is the same. */
 #include "fuzz.h"
 
@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/pmu_words.h"
+#include "pure/uncore.h"
 #include "sys/counter_events.h"
 #include "sys/cpulist.h"
 #include "sys/kernel_faults.h"
@@ -64,9 +66,27 @@ static void read_cpu(const char *text)
 	if (ret && (!why[0] || !memchr(why, 0, sizeof why))) abort();
 }
 
+/* The text as an event, as a format, as a scale and as the name of a device. */
+static void read_pmu(const char *text)
+{
+	const char *at = text;
+	char word[PMU_WORD_BYTES];
+	uint64_t value, config[PMU_CONFIGS] = { 0 };
+	double bytes;
+	int more;
+	while ((more = pmu_word(&at, word, &value)) > 0)
+		if (!memchr(word, 0, sizeof word) || !word[0] || at > text + strlen(text)) abort();
+	if (more && more != -EINVAL) abort();
+	int ret = pmu_put(text, UINT64_MAX, config);
+	if (ret && ret != -EINVAL) abort();
+	ret = pmu_bytes(text, "MiB", &bytes);
+	if (ret ? ret != -EINVAL : !(bytes > 0)) abort();
+	(void)uncore_kind_of(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const readers[])(const char *) = { read_maps, read_faults, read_list, read_cpu };
+	static void (*const readers[])(const char *) = { read_maps, read_faults, read_list, read_cpu, read_pmu };
 	if (!size) return 0;
 	char *text = malloc(size);
 	if (!text) return 0;

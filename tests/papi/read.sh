@@ -19,7 +19,7 @@ reads()
 {
 	preloaded=$1
 	shift
-	events='steps samples thread_moves moved_bytes threads local_permille overhead_permille failed_moves'
+	events='steps samples thread_moves moved_bytes threads local_permille overhead_permille failed_moves memory_mbs busiest_node_mbs'
 	# shellcheck disable=SC2046,SC2086
 	out=$(LD_PRELOAD="$preloaded $two" "$build/tools/nsched" run --report="$work/report.json" --option dry_run=1 "$@" \
 		"$reader" 2 $(for e in $events; do echo "sde:::nsched::$e"; done) 2>"$work/err")
@@ -38,6 +38,13 @@ same 'samples were taken in' yes "$([ "${samples:-0}" -ge 10 ] && echo yes || ec
 same 'and no more than the report says' yes "$([ "${samples:-0}" -le "$(jq .samples "$work/report.json")" ] && echo yes || echo "no: $samples")"
 same 'nothing failed' 0 "$(figure failed_moves)"
 local=$(figure local_permille) own=$(figure overhead_permille)
+memory=$(figure memory_mbs) busiest=$(figure busiest_node_mbs)
+if [ "$(jq -r .bandwidth.counted_by "$work/report.json")" = null ]; then
+	same 'memory is not counted here: why' yes "$(jq -r '.bandwidth.reason | length > 5' "$work/report.json" | sed 's/true/yes/')"
+	same 'and nothing is told' '0 0' "$memory $busiest"
+else
+	same 'the busiest node is one of them' yes "$([ "${busiest:-9}" -le "${memory:-0}" ] && echo yes || echo "no: $busiest of $memory")"
+fi
 same 'a share' yes "$([ "${local:-9999}" -le 1001 ] && echo yes || echo "no: $local")"
 same 'what it costs' yes "$([ "${own:-9999}" -le 1000 ] && echo yes || echo "no: $own")"
 

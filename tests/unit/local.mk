@@ -10,6 +10,7 @@ if HAVE_CHECK
 unit_tests = \
 	tests/unit/test_board \
 	tests/unit/test_cut \
+	tests/unit/test_bandwidth \
 	tests/unit/test_binding \
 	tests/unit/test_counted \
 	tests/unit/test_counters \
@@ -34,6 +35,7 @@ unit_tests = \
 	tests/unit/test_numa_maps \
 	tests/unit/test_placement \
 	tests/unit/test_plan \
+	tests/unit/test_pmu_words \
 	tests/unit/test_policy \
 	tests/unit/test_ranges \
 	tests/unit/test_region \
@@ -83,6 +85,9 @@ tests_unit_test_meeting_LDADD = $(unit_libs)
 tests_unit_test_launcher_SOURCES = tests/unit/test_launcher.c tools/launcher.c tools/launcher.h
 tests_unit_test_launcher_CFLAGS = $(unit_cflags) -I$(top_srcdir)
 tests_unit_test_launcher_LDADD = $(unit_libs)
+tests_unit_test_bandwidth_CFLAGS = $(unit_cflags)
+tests_unit_test_bandwidth_LDADD = $(unit_libs)
+tests_unit_test_bandwidth_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall,--wrap=read
 tests_unit_test_binding_CFLAGS = $(unit_cflags)
 tests_unit_test_binding_LDADD = $(unit_libs)
 tests_unit_test_counted_CFLAGS = $(unit_cflags)
@@ -122,6 +127,8 @@ tests_unit_test_numa_maps_CFLAGS = $(unit_cflags)
 tests_unit_test_numa_maps_LDADD = $(unit_libs)
 tests_unit_test_placement_CFLAGS = $(unit_cflags)
 tests_unit_test_placement_LDADD = $(unit_libs)
+tests_unit_test_pmu_words_CFLAGS = $(unit_cflags)
+tests_unit_test_pmu_words_LDADD = $(unit_libs)
 tests_unit_test_plan_CFLAGS = $(unit_cflags)
 tests_unit_test_plan_LDADD = $(unit_libs)
 tests_unit_test_policy_CFLAGS = $(unit_cflags)

@@ -62,7 +62,7 @@ int scene_begin(struct scene *s, bool with_source)
 	static const struct source_ops *const sources[] = { &fake_source_ops, NULL };
 	struct session_setup setup = { .config = &s->config, .clock = &fake_clock_ops, .clock_state = &s->clock, .hands = &fake_hands_ops,
 	                               .hands_state = &s->hands, .sources = with_source ? s->sources ? s->sources : sources : NULL, .registry = &s->registry, .counters = s->counters,
-	                               .eyes = s->eyes, .eyes_state = s->eyes_state, .ranges = &s->ranges };
+	                               .bandwidth = s->bandwidth, .eyes = s->eyes, .eyes_state = s->eyes_state, .ranges = &s->ranges };
 	made_machine(&setup.machine, s->nodes, s->cpus);
 	for (unsigned c = 0; c < s->nodes * s->cpus; c++) mask_add(&setup.allowed, c);
 	start_record(s, &setup);

@@ -27,6 +27,7 @@ struct scene {
 	const struct counter_ops *counters;  /* NULL: none */
 	const struct eyes_ops *eyes;         /* NULL: none */
 	void *eyes_state;
+	const struct bandwidth_ops *bandwidth; /* NULL: none */
 	const char *record;                  /* NULL, or the file that it is recorded in */
 	bool unrecorded;                     /* what the test writes into the session, a record would not know */
 	struct recorder recorder;
