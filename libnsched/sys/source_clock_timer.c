@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "clock_sample.h"
 #include "ring.h"
+#include "cpu_timer.h"
 #include "pick.h"
 #include "source.h"
 
@@ -24,6 +24,8 @@ enum {
 	RINGS_MOST = 4096,          /* threads watched at the same time */
 	PROBE_PERIOD_NS = 100000,    /* the next tick of the kernel will do */
 	PROBE_MOST_NS = 200000000,  /* of CPU time: ten ticks of the slowest kernel (100 Hz), twice over... */
+	USUAL_NS = 3000,            /* what a signal takes where it could not be seen... */
+	LEAST_NS = 500,             /* ...and no signal is quicker, there and back */
 	PROBE_LOOKS = 20000,        /* ...and so many looks: a virtual CPU may have stood still while its clock went on */
 };
 
@@ -47,6 +49,7 @@ struct clock_timer {
 	unsigned end;
 	unsigned turn;
 	uint64_t period_ns;         /* at first */
+	unsigned sample_ns;         /* what a sample takes of its thread */
 	struct clock_samples samples;
 };
 
@@ -132,39 +135,19 @@ static struct ring *claim_ring(uint64_t *cookie)
 	return NULL;
 }
 
-/* The CPU clock of a thread, as the kernel numbers it (pthread_getcpuclockid knows only pthread_t). */
-static clockid_t thread_clock(pid_t tid)
-{
-	enum { CPUCLOCK_SCHED = 2, CPUCLOCK_PERTHREAD = 4 };
-
-	return (clockid_t)(~(unsigned)tid << 3 | CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED);
-}
-
-static int set_timer(int timer, uint64_t period_ns)
-{
-	struct timespec period = { (time_t)(period_ns / 1000000000u), (long)(period_ns % 1000000000u) };
-	struct itimerspec spec = { period, period };
-
-	return syscall(SYS_timer_settime, timer, 0, &spec, NULL) ? -errno : 0;
-}
-
 static int watch(struct watched *watched, pid_t tid, uint64_t period_ns)
 {
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNAL };
 	uint64_t cookie = 0;
 	struct ring *ring = claim_ring(&cookie);
-	int err = 0;
+	int err;
 
 	if (!ring)
 		return -ENOSPC;
-	event.sigev_value.sival_ptr = (void *)(uintptr_t)cookie;
-	event._sigev_un._tid = tid;
-	if (syscall(SYS_timer_create, thread_clock(tid), &event, &watched->timer)) {
-		err = -errno;
-	} else {
-		err = set_timer(watched->timer, period_ns);
+	err = cpu_timer_create(tid, SIGNAL, cookie, &watched->timer);
+	if (!err) {
+		err = cpu_timer_set(watched->timer, period_ns);
 		if (err)
-			(void)syscall(SYS_timer_delete, watched->timer);
+			cpu_timer_delete(watched->timer);
 	}
 	if (err)
 		ring_retire(ring);
@@ -178,7 +161,7 @@ static void unwatch(struct watched *watched)
 {
 	if (!watched->ring)
 		return;
-	(void)syscall(SYS_timer_delete, watched->timer);
+	cpu_timer_delete(watched->timer);
 	ring_retire(watched->ring);
 	watched->ring = NULL;
 }
@@ -191,8 +174,25 @@ static void unwatch_all(struct clock_timer *s)
 
 /* ---- start ---------------------------------------------------------------------------------------------- */
 
-/* Takes one sample of the calling thread, which for that time lets the signal through. */
-static int probe(void)
+static void drain(void *arg)
+{
+	while (ring_oldest(arg))
+		ring_next(arg);
+}
+
+/* What a sample takes: of a virtual machine, or an emulated one, many times what it does of a real one. */
+static unsigned find_price(const struct watched *self)
+{
+	unsigned ns;
+
+	(void)cpu_timer_set(self->timer, 0);
+	drain(self->ring);
+	ns = cpu_timer_price(self->timer, SIGNAL, atomic_load(&self->ring->cookie), drain, self->ring);
+	return !ns ? USUAL_NS : ns < LEAST_NS ? LEAST_NS : ns;
+}
+
+/* Takes one sample of the calling thread, which for that time lets the signal through; and sees what more of them take. */
+static int probe(unsigned *sample_ns)
 {
 	struct watched self = { 0 };
 	const struct ring_sample *sample = NULL;
@@ -207,13 +207,15 @@ static int probe(void)
 	pthread_sigmask(SIG_UNBLOCK, &ours, &before);
 	for (unsigned looks = 0; !sample && (looks < PROBE_LOOKS || clock_cpu_now_ns() - start < PROBE_MOST_NS); looks++)
 		sample = ring_oldest(self.ring);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	err = sample && sample->regs.ip ? 0 : -ENODATA;
+	if (!err)
+		*sample_ns = find_price(&self);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	unwatch(&self);
 	return err;
 }
 
-static int start_signal(char why[SOURCE_WHY])
+static int start_signal(unsigned *sample_ns, char why[SOURCE_WHY])
 {
 	int err;
 
@@ -223,7 +225,7 @@ static int start_signal(char why[SOURCE_WHY])
 	}
 	err = install_handler();
 	if (!err)
-		err = probe();
+		err = probe(sample_ns);
 	if (err) {
 		remove_handler();
 		if (err == -ENODATA)
@@ -264,7 +266,7 @@ static int clock_timer_start(const struct source_setup *setup, void **state, cha
 	s->period_ns = setup->period_ns;
 	err = clock_samples_open(&s->samples, why);
 	if (!err)
-		err = start_signal(why);
+		err = start_signal(&s->sample_ns, why);
 	if (err)
 		free_state(s);
 	else
@@ -357,7 +359,12 @@ static void clock_timer_set_period(void *state, unsigned thread, uint64_t period
 	if (thread >= s->end || !s->thread[thread].ring)
 		return;
 	s->thread[thread].period_ns = period_ns;
-	(void)set_timer(s->thread[thread].timer, period_ns);
+	(void)cpu_timer_set(s->thread[thread].timer, period_ns);
+}
+
+static unsigned clock_timer_price(const void *state)
+{
+	return ((const struct clock_timer *)state)->sample_ns;
 }
 
 static void clock_timer_counts(const void *state, struct source_counts *counts)
@@ -388,7 +395,8 @@ static void clock_timer_forked(void *state)
 
 const struct source_ops source_clock_timer = {
 	.name = "clock-timer",
-	.sample_ns = 3000, /* a signal, there and back */
+	.sample_ns = USUAL_NS,
+	.price = clock_timer_price,
 	.stands_in_for = &source_clock_perf,
 	.start = clock_timer_start,
 	.thread_add = clock_timer_thread_add,

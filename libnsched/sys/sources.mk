@@ -11,7 +11,7 @@ SOURCES_FILES = \
   libnsched/pure/pmu_words.h libnsched/pure/pmu_words.c libnsched/sys/pmu.h libnsched/sys/pmu.c \
   libnsched/sys/mem_pmu.h libnsched/sys/mem_pmu.c libnsched/sys/source_mem.c \
   libnsched/sys/source_clock_perf.c \
-  libnsched/sys/source_clock_timer.c \
+  libnsched/sys/cpu_timer.h libnsched/sys/cpu_timer.c libnsched/sys/source_clock_timer.c \
   libnsched/sys/source_faults.c
 
 # The operand decoder alone: the tests build it for other architectures too.

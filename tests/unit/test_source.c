@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sys/cpu_timer.h"
 #include "sys/source.h"
 
 /* Sanitizers touch memory of their own beside each access. */
@@ -264,6 +265,86 @@ START_TEST(timer_gives_the_signal_back)
 }
 END_TEST
 
+/* ---- what a sample takes -------------------------------------------------------------------------------------- */
+
+enum { VALUE = 4711, WORK_NS = 100000 };
+
+static volatile sig_atomic_t came, wrong;
+static uint64_t work_ns;
+static unsigned drained;
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+	uint64_t begin = cpu_ns();
+
+	(void)signal;
+	(void)context;
+	came++;
+	wrong |= info->si_code != SI_TIMER || info->si_value.sival_ptr != (void *)VALUE;
+	while (work_ns && cpu_ns() - begin < work_ns)
+		;
+}
+
+static void count_drained(void *arg)
+{
+	drained++;
+	ck_assert_ptr_eq(arg, &drained);
+}
+
+static unsigned price_with(int timer, uint64_t ns)
+{
+	came = 0;
+	work_ns = ns;
+	return cpu_timer_price(timer, SIGUSR2, VALUE, count_drained, &drained);
+}
+
+/* It is that of all that happens, the handler's own work included; and where the calls are refused, it is not known. */
+START_TEST(price_of_a_signal)
+{
+	struct sigaction ours = { .sa_sigaction = handle, .sa_flags = SA_SIGINFO };
+	int timer, none = 0;
+
+	sigaction(SIGUSR2, &ours, NULL);
+	ck_assert_int_eq(cpu_timer_create((pid_t)syscall(SYS_gettid), SIGUSR2, VALUE, &timer), 0);
+	unsigned quick = price_with(timer, 0), signals = (unsigned)came;
+	ck_assert_uint_gt(quick, 0);
+	ck_assert_uint_ge(signals, 16);
+	ck_assert_uint_gt(drained, 0);
+	ck_assert_uint_gt(price_with(timer, WORK_NS), WORK_NS);
+	ck_assert_uint_eq((unsigned)came, signals);
+	ck_assert_msg(quick < WORK_NS || instrumented, "%u", quick);
+	ck_assert(!wrong);
+	work_ns = 0;
+	usleep(1000);
+	ck_assert_uint_eq((unsigned)came, signals); /* it is stopped */
+	cpu_timer_delete(timer);
+	ck_assert_uint_eq(price_with(timer, 0), 0); /* there is none of that number any more */
+	ck_assert_int_lt(cpu_timer_create(-1, SIGUSR2, VALUE, &none), 0);
+	signal(SIGUSR2, SIG_DFL);
+}
+END_TEST
+
+/* Each clock says what a sample takes as it saw it. */
+START_TEST(price_of_a_sample)
+{
+	void *state = start(clocks[_i]);
+
+	if (!state)
+		return;
+	printf("%s: a sample takes %u ns of its thread\n", clocks[_i]->name, clocks[_i]->price(state));
+	ck_assert_uint_ge(clocks[_i]->price(state), 500);
+	clocks[_i]->stop(state);
+}
+END_TEST
+
 /* ---- faults ---------------------------------------------------------------------------------------------- */
 
 START_TEST(faults_tell_first_touch)
@@ -336,6 +417,8 @@ int main(void)
 	tcase_add_loop_test(tcase, child_of_fork_is_clean, 0, 2);
 	tcase_add_test(tcase, timer_leaves_the_signal_to_the_program);
 	tcase_add_test(tcase, timer_gives_the_signal_back);
+	tcase_add_test(tcase, price_of_a_signal);
+	tcase_add_loop_test(tcase, price_of_a_sample, 0, 2);
 	tcase_add_test(tcase, faults_tell_first_touch);
 	tcase_add_test(tcase, flood_of_faults_is_throttled);
 	suite_add_tcase(suite, tcase);
