@@ -67,6 +67,16 @@ class Recorded(unittest.TestCase):
         self.assertEqual(run["overhead_permille"], 75)
         self.assertEqual(run["states"], ["active"])
 
+    def test_a_program_that_says_only_for_how_long(self):
+        """Two seconds at the beginning and one at the end belong to whoever starts and ends the program."""
+        lines = [0, 40, 45] + [100, 98, 99, 100, 100, 50] + [42, 40]
+        laps = [{"t": i + 1.0, "wall_s": 1.0, "misses": n, "local": i} for i, n in enumerate(lines)]
+        worked = figures.while_working(laps, 5.5)
+        self.assertEqual(worked[-1]["t"], 9)
+        self.assertEqual([lap["local"] for lap in figures.last_third(worked, 6)], [7, 8])
+        self.assertEqual(figures.while_working(laps, 100)[-1]["t"], 11, "longer than it ran")
+        self.assertEqual(figures.while_working([], 5), [])
+
     def test_perf_numa(self):
         row = {**ROW, "figure": "perf-numa", "unit": "GB/s"}
         with open(os.path.join(HERE, "recorded/perf/stdout"), encoding="ascii") as file:

@@ -135,7 +135,7 @@ static void setup(void)
 	board_leave(board, true);
 	mask_clear(&cpus);
 	mask_add(&cpus, 0);
-	neighbours_join(&neighbours, &cpus);
+	neighbours_join(&neighbours, &cpus, false);
 	ck_assert_ptr_nonnull(neighbours.board);
 	ck_assert_int_ne(board_own(neighbours.board), OTHERS);
 	neighbours.head.local_rank = OURS;

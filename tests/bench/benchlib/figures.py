@@ -64,10 +64,24 @@ def mean(laps, field, weight):
     return sum(lap[field] * lap[weight] for lap in laps) / total if total else None
 
 
-def last_third(laps):
+def while_working(laps, seconds):
+    """The laps up to the end of the work, of a program that says for how long it worked, but not when: of all stretches of
+    so many seconds that with most lines. Before it and after it, the program and what is preloaded start and end."""
+    first, wall, misses, most, end = 0, 0.0, 0, -1, 0
+    for i, lap in enumerate(laps):
+        wall, misses = wall + lap["wall_s"], misses + lap["misses"]
+        while first < i and wall - laps[first]["wall_s"] >= seconds:
+            wall, misses, first = wall - laps[first]["wall_s"], misses - laps[first]["misses"], first + 1
+        if misses > most:
+            most, end = misses, i + 1
+    return laps[:end]
+
+
+def last_third(laps, seconds):
+    """Of so many seconds up to the end."""
     if not laps:
         return []
-    begin = laps[-1]["t"] * 2 / 3
+    begin = laps[-1]["t"] - seconds / 3
     return [lap for lap in laps if lap["t"] - lap["wall_s"] / 2 >= begin]
 
 
@@ -103,6 +117,12 @@ def read_bench(out, _watch, _last):
     return {"value": float(match.group(1)), "last": None} if match else None
 
 
+def perf_numa_s(out):
+    """For how long perf's threads worked; None where it does not say so."""
+    seconds = re.search(r"([\d.]+)\s+secs average thread-runtime", out)
+    return float(seconds.group(1)) if seconds and float(seconds.group(1)) > 0 else None
+
+
 def read_perf_numa(out, watch, last):
     """GB/s; "GB/sec total speed" has three decimals only, too few. The last third by the model's count of lines. An oracle
     of ours that does the same work tells KiB."""
@@ -110,11 +130,11 @@ def read_perf_numa(out, watch, last):
     if ours:
         return {name: rate and rate * 1024 / 1e9 for name, rate in ours.items()}
     gb = re.search(r"([\d.]+)\s+GB data processed, total", out)
-    seconds = re.search(r"([\d.]+)\s+secs average thread-runtime", out)
-    if not gb or not seconds or float(seconds.group(1)) <= 0:
+    seconds = perf_numa_s(out)
+    if not gb or not seconds:
         return None
     speed = last["misses_per_s"]
-    return {"value": float(gb.group(1)) / float(seconds.group(1)), "last": speed * LINE / 1e9 if speed else None}
+    return {"value": float(gb.group(1)) / seconds, "last": speed * LINE / 1e9 if speed else None}
 
 
 def read_hackbench(out, _watch, _last):
@@ -178,16 +198,19 @@ def figures_of(row, texts, reports, status):
     if texts.get("impossible"):
         return {**run, "void": texts["impossible"].strip()}
     laps = laps_of(texts.get("model", ""), watch)
-    whole, last = sums(laps), sums(last_third(laps))
+    worked_s = perf_numa_s(out) if row["figure"] == "perf-numa" else None
+    laps = while_working(laps, worked_s) if worked_s else laps
+    worked_s = worked_s or (laps[-1]["t"] if laps else 0)
+    whole, last = sums(laps), sums(last_third(laps, worked_s))
     reader, more = FIGURES[row["figure"]]
     read = reader(out, watch, last)
     end = re.search(r"^end seconds ([\d.]+) migrated (\d+) user ([\d.]+) system ([\d.]+)", watch, re.M)
     if status != 0 or read is None or end is None:
         tail = [line for line in out.splitlines() if line.strip()][-1:]
         return {**run, "void": f"the program failed with {status}: {''.join(tail)[:120]}", "failed": True}
-    seconds = laps[-1]["t"] if laps else float(end.group(1))
+    seconds = worked_s or float(end.group(1))
     migrated = laps[-1]["migrated"] if laps else int(end.group(2))
-    third = [lap["migrated"] for lap in laps if lap["t"] <= seconds * 2 / 3]
+    third = [lap["migrated"] for lap in laps if lap["t"] <= laps[-1]["t"] - seconds / 3]
     migrated_last = migrated - third[-1] if third else None
     run.update(value_raw=read["value"], value=charged(read["value"], more, seconds, migrated, row), last_raw=read["last"],
                last=charged(read["last"], more, seconds / 3, migrated_last, row), seconds=seconds, migrated=migrated,
