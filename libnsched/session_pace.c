@@ -6,12 +6,10 @@
  * changed for a while: then what is known is enough, and each look is the program's time. The kernel's NUMA balancing slows its
  * scanning in the same way where faults are local (update_task_scan_period). */
 
-/* What watching may take before the program has run long enough to have earned it: most is learned at
- * the start, and three seconds are never reached where a sample costs the two microseconds that it does on a
- * real machine; an emulated one is a hundred times slower. */
-#define START_CREDIT_NS 3000000000
-
 enum {
+	/* What watching may take before the program has run long enough to have earned it, since most is learned at the start: what so many samples
+	 * take here, which eight threads give in six seconds. That is some 50 ms of a real machine's time, and three seconds of an emulated one's. */
+	START_SAMPLES = 12000,
 	WAIT_MOST_MS = 2000,      /* so that a change is seen within three seconds however dear steps are */
 	CALM_NS = 500000000,      /* nothing changed for so long... */
 	CALM_LOCAL_NS = 250000000,/* ...or so long, where nearly all is local... */
@@ -30,9 +28,14 @@ uint64_t session_program_cpu_ns(const struct session *s)
 	return s->clock->process_cpu_ns(s->clock_state) - s->start_cpu_ns;
 }
 
+static uint64_t start_credit_ns(const struct session *s)
+{
+	return (uint64_t)(START_SAMPLES * (s->access_ns + (float)session_sample_ns(s)));
+}
+
 int64_t session_credit_ns(const struct session *s)
 {
-	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + START_CREDIT_NS;
+	uint64_t earned = session_program_cpu_ns(s) / 1000 * s->config.overhead_permille + start_credit_ns(s);
 	return (int64_t)earned - (int64_t)(s->totals.own_cpu_ns + s->totals.sampled_ns - s->totals.moving_cpu_ns);
 }
 
@@ -53,7 +56,7 @@ uint64_t session_wait_ms(const struct session *s)
 	if (run_ns) {
 		double earned_per_ns = (double)session_program_cpu_ns(s) / (double)run_ns * (double)s->config.overhead_permille / 1000;
 		/* in debt: what is owed; else the last step's fixed price by halves, so that the other half is for samples */
-		double owed = credit < 0 ? (double)-credit : credit < START_CREDIT_NS / 4 ? 2 * (double)s->fixed_ns : 0;
+		double owed = credit < 0 ? (double)-credit : credit < (int64_t)start_credit_ns(s) / 4 ? 2 * (double)s->fixed_ns : 0;
 		double ms = earned_per_ns > 0 ? owed / earned_per_ns / 1e6 : 0;
 		if (ms > (double)wait) wait = ms < WAIT_MOST_MS ? (uint64_t)ms : WAIT_MOST_MS;
 	}

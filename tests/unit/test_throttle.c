@@ -29,6 +29,12 @@ static struct scene *with_threads(unsigned threads, uint64_t access_ns)
 	return s;
 }
 
+/* What it is allowed before anything is earned is spent, but for a little. */
+static void start_is_over(struct scene *s)
+{
+	s->session.totals.own_cpu_ns += (uint64_t)session_credit_ns(&s->session) * 9 / 10;
+}
+
 /* permille of the program's CPU time that the last steps took, what the start is allowed left out */
 static double spent(const struct scene *s, uint64_t own_ns, uint64_t program_ns)
 {
@@ -95,7 +101,7 @@ START_TEST(many_threads_few_samples)
 {
 	struct scene *s = with_threads(1024, 2000);
 	s->threads = 8;               /* the program's CPU time is of eight CPUs */
-	s->session.totals.own_cpu_ns = 2000000000;                       /* and the start is over */
+	start_is_over(s);
 	ck_assert_int_ge(scene_steps(s, 200), 0);
 	ck_assert_uint_ge(longest(1024), 5 * WANTED_NS);
 	uint64_t samples = s->session.totals.samples;
@@ -110,7 +116,7 @@ END_TEST
 START_TEST(up_again)
 {
 	struct scene *s = with_threads(16, 200000);
-	s->session.totals.own_cpu_ns = 2000000000;
+	start_is_over(s);
 	scene_steps(s, 100);
 	for (unsigned t = 0; t < 16; t++) ck_assert_uint_gt(period(t), 2 * WANTED_NS);
 	fake_source.access_ns = 500;
@@ -130,7 +136,7 @@ START_TEST(each_for_itself)
 	struct scene *s = with_threads(8, 2000);
 	fake_source.decode_ns[2] = 6000000;
 	fake_source.busy[5] = 0.02f;
-	s->session.totals.own_cpu_ns = 3000000000;                       /* the start is over */
+	start_is_over(s);
 	scene_steps(s, 300);
 	uint64_t wanted = (uint64_t)WANTED_NS << session_calm(&s->session);
 	for (unsigned t = 0; t < 8; t++) {
@@ -208,6 +214,21 @@ START_TEST(flood)
 	ck_assert_int_eq(s->session.source[0].on, _i);
 	ck_assert_uint_eq(fake_source.stops, !_i);
 	if (!_i) ck_assert_str_eq(s->session.source[0].why, "stopped: more samples came than could be taken in, at the lowest rate");
+	scene_end(s);
+}
+END_TEST
+
+/* What a start may take goes by what samples take here: on a machine where they are a hundred times as dear, so is the start. */
+static const struct start_case { uint64_t access_ns; double least_ms, most_ms; } start_cases[] = { { 2000, 20, 100 }, { 200000, 2000, 5000 } };
+
+START_TEST(start_is_by_price)
+{
+	struct scene *s = with_threads(4, start_cases[_i].access_ns);
+	scene_steps(s, 5);
+	ck_assert(s->session.priced);
+	uint64_t spent_ns = s->session.totals.own_cpu_ns + s->session.totals.sampled_ns, earned_ns = session_program_cpu_ns(&s->session) / 100;
+	double ms = (double)(session_credit_ns(&s->session) + (int64_t)spent_ns - (int64_t)earned_ns) / 1e6;
+	ck_assert_msg(ms >= start_cases[_i].least_ms && ms <= start_cases[_i].most_ms, "%.1f ms", ms);
 	scene_end(s);
 }
 END_TEST
@@ -294,6 +315,7 @@ static void add(TCase *tcase)
 {
 	made_loop(tcase, costs_are_kept, price_cases);
 	tcase_add_test(tcase, many_threads_few_samples);
+	made_loop(tcase, start_is_by_price, start_cases);
 	tcase_add_test(tcase, up_again);
 	tcase_add_test(tcase, price_of_few);
 	tcase_add_test(tcase, each_for_itself);
