@@ -25,6 +25,7 @@ struct policy_ops {
 	/* What it holds a placement to cost: no plan of it costs more than the situation. NULL: it makes no plans. -ENOMEM. */
 	int (*cost)(const struct estimate *placement, struct policy_cost *cost);
 	bool settles;        /* a thread stays on the node where it begins until a plan says otherwise, as where nodes were its home at birth (Focht) */
+	bool watches;        /* it moves nothing, and wants nothing moved for its sake: processes that are planned together stay where they are, too */
 	bool touches;        /* it needs to know who touched memory at the look before: situation_chunk's `last` */
 };
 

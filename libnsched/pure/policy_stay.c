@@ -19,4 +19,4 @@ static int cost(const struct estimate *placement, struct policy_cost *cost)
 	return 0;
 }
 
-const struct policy_ops policy_stay = { .name = "stay", .decide = decide, .cost = cost };
+const struct policy_ops policy_stay = { .name = "stay", .decide = decide, .cost = cost, .watches = true };

@@ -206,6 +206,10 @@ static int choose(struct search *search, struct slot_plan *out)
 	struct choice *c = search->choice;
 	enum way best = WHOLE;
 	memcpy(c[THREADS].home, search->was, search->s->n_threads * sizeof *search->was);
+	if (search->policy->watches) {
+		give_orders(search, &c[THREADS], c[WHOLE].home, out);
+		return 0;
+	}
 	for (unsigned t = 0, at = 0; t < search->s->n_threads; t++) {
 		const struct slot_order *order = last_order(search, t, &at);
 		c[THREADS].whole[t] = order && order->node_os >= 0 && search->now_ms - order->since_ms < FOLLOW_MS;

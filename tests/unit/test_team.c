@@ -259,6 +259,29 @@ START_TEST(those_who_talk_are_together)
 }
 END_TEST
 
+/* Where nothing is to be moved, nobody is: each thread may stay, unbound, however much better it would be elsewhere. */
+START_TEST(watched_only)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		add_member();
+		add_thread(i, (int)(i % 2));
+		add_thread(i, 2);
+		add_memory(i, 0, 3, 64, 0.01f);
+		talks(i, 3 - i, 20ull << 30);
+	}
+	decide();
+	ck_assert_uint_lt(threads_ordered_to(-1), 8);
+	for (unsigned round = 0; round < 2; round++) {
+		static struct slot_plan last;
+		ck_assert_int_eq(team_decide(&machine, member, members, policy_find("stay"), round ? &last : NULL, 1000 * round, &plan), 0);
+		ck_assert(slot_plan_valid(&plan, slot_plan_bytes(&plan)));
+		ck_assert_uint_eq(plan.n_orders, 8);
+		ck_assert_uint_eq(threads_ordered_to(-1), 8);
+		last = plan;
+	}
+}
+END_TEST
+
 /* The same for ranks of several threads, which go as they are: nodes of four CPUs have room for two of them. */
 START_TEST(teams_who_talk_are_together)
 {
@@ -397,6 +420,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, good_places_are_not_given_up);
 	tcase_add_loop_test(tcase, those_who_talk_are_together, 0, 3);
 	tcase_add_test(tcase, teams_who_talk_are_together);
+	tcase_add_test(tcase, watched_only);
 	tcase_add_test(tcase, others_are_in_the_way);
 	tcase_add_test(tcase, nothing_known);
 	tcase_add_test(tcase, condensed);
