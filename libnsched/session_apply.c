@@ -60,5 +60,5 @@ int session_apply(struct session *s)
 	int moves = 0;
 	unsigned i = 0;
 	for (; i < s->plan.n && s->plan.move[i].kind == MOVE_THREAD; i++) moves += apply_thread(s, &s->plan.move[i]);
-	return moves + session_move_pages(s, &s->plan.move[i], s->plan.n - i);
+	return moves + session_move_pages(s, i < s->plan.n ? &s->plan.move[i] : NULL, s->plan.n - i);   /* an empty plan has no array */
 }

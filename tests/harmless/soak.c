@@ -111,7 +111,7 @@ static void *work(void *arg)
 static pthread_t started(void *(*run)(void *arg), void *arg)
 {
 	pthread_attr_t attr;
-	pthread_t thread;
+	pthread_t thread = 0;
 	pthread_attr_init(&attr);
 	must(!pthread_attr_setstacksize(&attr, STACK_BYTES) && !pthread_create(&thread, &attr, run, arg), "no thread");
 	pthread_attr_destroy(&attr);
