@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -66,7 +65,7 @@ int loop_start(struct loop *l, const struct loop_ops *ops, void *arg)
 	pthread_attr_t attr;
 	pthread_condattr_t monotonic;
 	if (l->running) return 0;
-	memset(l, 0, sizeof *l);
+	l->stop = false;
 	l->ops = ops;
 	l->arg = arg;
 	pthread_mutex_init(&l->lock, NULL);

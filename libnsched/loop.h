@@ -16,7 +16,8 @@ struct loop {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	bool running, stop;
+	_Atomic bool running;         /* any thread may ask */
+	bool stop;                    /* under the lock */
 	const struct loop_ops *ops;
 	void *arg;
 };

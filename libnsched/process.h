@@ -21,7 +21,7 @@ struct nsched {
 	struct sharing sharing;
 	struct recorder recorder;
 	struct cpu_mask allowed;      /* CPUs of the process when it was opened */
-	bool idle;                    /* nothing to do here, or it could not be prepared */
+	_Atomic bool idle;            /* nothing to do here, or it could not be prepared */
 	_Atomic bool begun;           /* the helper knows whether there is anything to do */
 	_Atomic bool prepared;        /* the session exists; any thread may ask */
 	_Atomic bool stopped;         /* and does nothing any more: what is left is its report */
@@ -31,7 +31,7 @@ struct nsched {
 	uint32_t threads_most;
 	pthread_mutex_t step_lock;    /* held over a step, and while what steps change is read */
 	struct slot_row *row;         /* what this rank has sent, as of the last step; NULL: no rank, under step_lock */
-	unsigned opens;
+	_Atomic unsigned opens;       /* changed under process_open_lock */
 	pid_t pid;
 };
 

@@ -4,12 +4,22 @@
 
 #include "sys/clock.h"
 
-/* No other thread writes, so that a load and a store will do. */
 static uint64_t get(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
+static void put(_Atomic uint64_t *word, uint64_t value)
+{
+	atomic_store_explicit(word, value, memory_order_relaxed);
+}
+
+static void point(struct region *_Atomic *word, struct region *to)
+{
+	atomic_store_explicit(word, to, memory_order_relaxed);
+}
+
+/* No other thread counts, so that a load and a store will do. */
 static void add(_Atomic uint64_t *word, uint64_t more)
 {
 	atomic_store_explicit(word, get(word) + more, memory_order_relaxed);
@@ -20,16 +30,19 @@ void region_table_clear(struct region_table *table)
 	for (unsigned i = 0; i < REGION_KEYS; i++) {
 		struct region *r = &table->region[i];
 		atomic_store_explicit(&r->key, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->count, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->timed, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->timed_ticks, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->loops, 0, memory_order_relaxed);
-		atomic_store_explicit(&r->returned, 0, memory_order_relaxed);
-		r->last_ticks = r->chunk_visit = r->chunk = 0;
+		put(&r->count, 0);
+		put(&r->timed, 0);
+		put(&r->timed_ticks, 0);
+		put(&r->loops, 0);
+		put(&r->returned, 0);
+		put(&r->last_ticks, 0);
+		put(&r->chunk_visit, 0);
+		put(&r->chunk, 0);
 	}
 	atomic_store_explicit(&table->used, 0, memory_order_relaxed);
-	table->current = table->inside = NULL;
-	table->begin = 0;
+	point(&table->current, NULL);
+	point(&table->inside, NULL);
+	put(&table->begin, 0);
 }
 
 static struct region *find(struct region_table *table, uintptr_t key)
@@ -54,22 +67,22 @@ void region_begin(struct region_table *table, const void *key)
 	struct region *r = find(table, (uintptr_t)key | 1);
 	uint64_t n = get(&r->count);
 	add(&r->count, 1);
-	table->current = r;
-	table->inside = NULL;
-	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY && r->last_ticks < REGION_LONG_TICKS) return;
-	table->inside = r;
-	table->begin = clock_ticks();
+	point(&table->current, r);
+	point(&table->inside, NULL);
+	if (n >= REGION_TIMED_EVERY && n % REGION_TIMED_EVERY && get(&r->last_ticks) < REGION_LONG_TICKS) return;
+	point(&table->inside, r);
+	put(&table->begin, clock_ticks());
 }
 
 void region_end(struct region_table *table)
 {
-	struct region *r = table->inside;
+	struct region *r = atomic_load_explicit(&table->inside, memory_order_relaxed);
 	if (!r) return;
-	table->inside = NULL;
-	uint64_t ticks = clock_ticks() - table->begin;
+	point(&table->inside, NULL);
+	uint64_t ticks = clock_ticks() - get(&table->begin);
 	/* the counters of two CPUs may differ, and the thread may have changed */
 	if ((int64_t)ticks < 0) ticks = 0;
-	r->last_ticks = ticks;
+	put(&r->last_ticks, ticks);
 	add(&r->timed_ticks, ticks);
 	add(&r->timed, 1);
 }
@@ -77,13 +90,13 @@ void region_end(struct region_table *table)
 /* Loops of a visit after its first one would tell more; but which of them a chunk is of is not known. */
 void region_chunk(struct region_table *table, uint64_t start)
 {
-	struct region *r = table->current;
+	struct region *r = atomic_load_explicit(&table->current, memory_order_relaxed);
 	uint64_t visit = r ? get(&r->count) : 0;
-	if (!r || r->chunk_visit == visit) return;
-	if (r->chunk_visit) {
+	if (!r || get(&r->chunk_visit) == visit) return;
+	if (get(&r->chunk_visit)) {
 		add(&r->loops, 1);
-		if (r->chunk == start) add(&r->returned, 1);
+		if (get(&r->chunk) == start) add(&r->returned, 1);
 	}
-	r->chunk_visit = visit;
-	r->chunk = start;
+	put(&r->chunk_visit, visit);
+	put(&r->chunk, start);
 }

@@ -1,7 +1,7 @@
 /* Time per region, kept by each thread for itself: how often it went through a region, how long a timed visit took,
  * in the CPU's own ticks (a clock may be a system call), and whether its loops came back to it. One visit in some is
- * timed where they are short, since reading the counter twice costs more than the rest. Written by the thread alone; others may read at
- * any time. */
+ * timed where they are short, since reading the counter twice costs more than the rest. Written by the thread alone, and
+ * emptied by the one that closes nsched, perhaps while the thread goes on; others may read at any time. So every word is atomic, in no order. */
 #ifndef NSCHED_REGION_H
 #define NSCHED_REGION_H
 
@@ -21,17 +21,17 @@ struct region {
 	_Atomic uint64_t timed_ticks; /* sum of the timed ones */
 	_Atomic uint64_t loops;   /* visits of which the first chunk of a loop is known, and that of the visit before */
 	_Atomic uint64_t returned;/* of these, it was the same chunk */
-	uint64_t last_ticks;      /* of the visit timed last */
-	uint64_t chunk_visit;     /* visit in which a chunk was told last */
-	uint64_t chunk;           /* its first iteration */
+	_Atomic uint64_t last_ticks; /* of the visit timed last */
+	_Atomic uint64_t chunk_visit; /* visit in which a chunk was told last */
+	_Atomic uint64_t chunk;   /* its first iteration */
 };
 
 struct region_table {
 	_Atomic uint32_t used;    /* a bit for each entry that has a key */
 	struct region region[REGION_KEYS];
-	struct region *current;   /* the one entered last */
-	struct region *inside;    /* being timed */
-	uint64_t begin;           /* in ticks */
+	struct region *_Atomic current; /* the one entered last */
+	struct region *_Atomic inside; /* being timed */
+	_Atomic uint64_t begin;   /* in ticks */
 };
 
 void region_table_clear(struct region_table *table);

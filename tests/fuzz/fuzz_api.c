@@ -79,7 +79,7 @@ static void closed(void)
 #define UNDER_THREAD_SANITIZER 0
 #endif
 
-/* Not under the thread sanitizer: it does not promise anything to the child of one of several threads, and such a child hung once. */
+/* Not under the thread sanitizer: a child of one of several threads hangs there in dlopen, on a lock that is the sanitizer's own (LibIgnore). */
 static void forked(void)
 {
 #if !UNDER_THREAD_SANITIZER

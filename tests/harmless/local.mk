@@ -69,3 +69,21 @@ soak: tests/harmless/soak
 	tests/harmless/soak $(SOAK_SECONDS)
 .PHONY: soak
 MOSTLYCLEANFILES += $(EXTRA_PROGRAMS)
+
+# Threads, regions, forks and bindings at random: some seconds in `make check`, under the sanitizers too; STRESS_SECONDS in the emulated machine.
+STRESS_SECONDS = 1800
+STRESS_SEED = 1
+check_PROGRAMS += tests/harmless/stress tests/harmless/stress-here
+stress_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/ompt_plugin
+tests_harmless_stress_SOURCES = tests/harmless/stress.c tests/plugin/made_up.h
+tests_harmless_stress_CPPFLAGS = $(stress_cppflags)
+tests_harmless_stress_LDADD = libompt.la libnsched_core.la -ldl -lpthread
+EXTRA_tests_harmless_stress_DEPENDENCIES = $(plugin_modules)
+tests_harmless_stress_here_SOURCES = tests/harmless/stress.c tests/plugin/made_up.h tests/stubs/two_nodes.c
+tests_harmless_stress_here_CPPFLAGS = $(stress_cppflags) -DSTRESS_HERE
+tests_harmless_stress_here_LDADD = libompt.la libnsched_core.la -ldl -lpthread
+EXTRA_tests_harmless_stress_here_DEPENDENCIES = $(plugin_modules)
+TESTS += tests/harmless/stress-here
+stress: tests/harmless/stress
+	NSCHED_NUMABOX=always $(srcdir)/tests/numabox/nodes-run -n 4 -c 2 -T $$(($(STRESS_SECONDS) * 2 + 600)) -- tests/harmless/stress $(STRESS_SECONDS) $(STRESS_SEED)
+.PHONY: stress
