@@ -37,6 +37,16 @@ tests_plugin_test_nosyscall_core_CPPFLAGS = $(plugin_cppflags)
 tests_plugin_test_nosyscall_core_LDADD = libompt.la $(nsched_library) -lpthread -ldl
 EXTRA_tests_plugin_test_nosyscall_core_DEPENDENCIES = $(plugin_modules)
 
+# The sanitizers have their own in the place of these calls.
+check_PROGRAMS += tests/plugin/test_nolock
+tests_plugin_test_nolock_SOURCES = tests/plugin/test_nolock.c tests/plugin/made_up.h tests/stubs/two_nodes.c
+tests_plugin_test_nolock_CPPFLAGS = $(plugin_cppflags)
+tests_plugin_test_nolock_LDADD = libompt.la libnsched_core.la -lpthread -ldl
+EXTRA_tests_plugin_test_nolock_DEPENDENCIES = $(plugin_modules)
+if !SANITIZED
+TESTS += tests/plugin/test_nolock
+endif
+
 if HAVE_CHECK
 check_PROGRAMS += tests/plugin/test_region tests/plugin/test_events tests/plugin/test_session tests/plugin/test_chain
 TESTS += tests/plugin/test_region tests/plugin/test_events tests/plugin/test_session tests/plugin/test_chain
