@@ -60,6 +60,16 @@ uint64_t perf_record_lost(const union perf_record *record)
 	return record->words[2]; /* header, id, lost */
 }
 
+void perf_record_aux(const union perf_record *record, struct perf_aux_told *told)
+{
+	uint64_t flags = record->words[3]; /* header, offset, size, flags */
+
+	if (record->header.type != PERF_RECORD_AUX || record->header.size < 4 * sizeof(uint64_t))
+		return;
+	told->full |= (flags & PERF_AUX_FLAG_TRUNCATED) != 0;
+	told->lost += (flags & (PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_COLLISION)) != 0;
+}
+
 /* ---- rings ------------------------------------------------------------------------------------------ */
 
 static int map_ring(struct perf_ring *ring)
@@ -146,6 +156,20 @@ uint64_t perf_ring_aux_head(const struct perf_ring *ring, uint64_t *tail)
 void perf_ring_aux_read(struct perf_ring *ring, uint64_t tail)
 {
 	__atomic_store_n(&ring->page->aux_tail, tail, __ATOMIC_RELEASE);
+}
+
+struct perf_aux_told perf_ring_aux_told(struct perf_ring *ring)
+{
+	struct perf_cursor cursor = perf_ring_begin(ring);
+	struct perf_aux_told told = { false, 0 };
+	union perf_record record;
+
+	while (perf_cursor_next(&cursor, &record)) {
+		perf_record_aux(&record, &told);
+		told.lost += perf_record_lost(&record);
+	}
+	perf_ring_read(ring, &cursor);
+	return told;
 }
 
 void perf_ring_close(struct perf_ring *ring)

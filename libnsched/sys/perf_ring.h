@@ -42,6 +42,15 @@ unsigned perf_cursor_records(const struct perf_cursor *cursor);
 /* The number of lost samples that a record tells of; 0 for other kinds. */
 uint64_t perf_record_lost(const union perf_record *record);
 
+/* What records tell of an AUX area (PERF_RECORD_AUX). */
+struct perf_aux_told {
+	bool full;      /* the hardware found no room; the kernel has stopped the event since */
+	uint64_t lost;  /* times that samples were: for that, or since one came before the last was written; and records that were */
+};
+
+/* Adds what this one tells; nothing, of other kinds. */
+void perf_record_aux(const union perf_record *record, struct perf_aux_told *told);
+
 /* ---- rings ------------------------------------------------------------------------------------------ */
 
 struct perf_ring {
@@ -67,6 +76,9 @@ int perf_ring_open_more(struct perf_ring *ring, const struct perf_event_attr *at
 /* What is in the AUX area, from *tail on (counted since the beginning) up to the value returned; then gives it back. */
 uint64_t perf_ring_aux_head(const struct perf_ring *ring, uint64_t *tail);
 void perf_ring_aux_read(struct perf_ring *ring, uint64_t tail);
+
+/* What the ring itself has told of its AUX area since the last call. */
+struct perf_aux_told perf_ring_aux_told(struct perf_ring *ring);
 
 /* Unmaps and closes; one that is not open (page NULL) is left alone. */
 void perf_ring_close(struct perf_ring *ring);

@@ -23,6 +23,7 @@ enum {
 	PROBE_BYTES = 32 << 20,           /* more than a core's caches hold */
 	SPE_RECORD_BYTES = 44,            /* usually, with what is asked for */
 	AUX_BYTES = 64 << 10,             /* 1,500 records of SPE, six seconds at the usual rate */
+	AUX_FULL_PART = 2,
 	SPE_PERIOD_LEAST = 1024,          /* operations: shorter ones collide with those that are still under way */
 	STORES_PART = 4,                  /* stores are sampled so much more seldom: their latency is not told */
 };
@@ -133,6 +134,7 @@ static void read_aux(struct take *t, struct perf_ring *ring)
 	size_t begin = tail & (ring->aux_bytes - 1), first = bytes < ring->aux_bytes - begin ? bytes : ring->aux_bytes - begin;
 	size_t at = 0;
 	struct mem_sample sample;
+	struct perf_aux_told told;
 	struct pick pick = { .all = (unsigned)(bytes / SPE_RECORD_BYTES), .keep = t->most };
 
 	memcpy(piece, ring->aux + begin, first);
@@ -146,8 +148,12 @@ static void read_aux(struct take *t, struct perf_ring *ring)
 		sample.period = t->s->thread[t->thread].period_ns;
 		take_sample(t, &sample);
 	}
-	t->s->counts.lost += broken;
-	perf_ring_aux_read(ring, tail + at);
+	told = perf_ring_aux_told(ring);
+	t->s->counts.lost += broken + told.lost;
+	perf_ring_aux_read(ring, told.full ? head : tail + at); /* of a record that found no room the rest will not come */
+	/* the record that says so may have found no room itself: so much between two looks is near enough */
+	if (told.full || bytes > ring->aux_bytes / AUX_FULL_PART)
+		(void)perf_ring_enable(ring, true);
 }
 
 /* A sample stands for a period, or that is what its frequency was asked to be. */

@@ -30,6 +30,7 @@ unit_tests = \
 	tests/unit/test_migrate \
 	tests/unit/test_sharing \
 	tests/unit/test_mem_pmu \
+	tests/unit/test_source_mem \
 	tests/unit/test_memory \
 	tests/unit/test_past \
 	tests/unit/test_numa_maps \
@@ -115,6 +116,10 @@ tests_unit_test_kernel_faults_LDADD = $(unit_libs)
 tests_unit_test_machine_CFLAGS = $(unit_cflags)
 tests_unit_test_machine_LDADD = $(unit_libs)
 tests_unit_test_mem_sample_SOURCES = tests/unit/test_mem_sample.c tests/unit/mem_records.c tests/unit/mem_records.h
+tests_unit_test_source_mem_SOURCES = tests/unit/test_source_mem.c tests/unit/mem_records.c tests/unit/mem_records.h
+tests_unit_test_source_mem_CFLAGS = $(unit_cflags)
+tests_unit_test_source_mem_LDADD = $(unit_libs)
+tests_unit_test_source_mem_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mem_pmu_find,--wrap=perf_ring_open_more,--wrap=perf_ring_enable
 tests_unit_test_mem_pmu_CFLAGS = $(unit_cflags)
 tests_unit_test_mem_pmu_LDADD = $(unit_libs)
 tests_unit_test_mem_sample_CFLAGS = $(unit_cflags)

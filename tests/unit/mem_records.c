@@ -54,6 +54,14 @@ void records_other(struct records *r, unsigned bytes)
 	for (unsigned i = 8; i < bytes; i++) put(r, 0x5a, 1);
 }
 
+void records_aux(struct records *r, uint64_t offset, uint64_t bytes, uint64_t flags)
+{
+	put_header(r, PERF_RECORD_AUX, 32);
+	put(r, offset, 8);
+	put(r, bytes, 8);
+	put(r, flags, 8);
+}
+
 void records_spe(struct records *r, uint64_t addr, unsigned events, unsigned cycles, int store, int extra, uint8_t last)
 {
 	put(r, 0xb0, 1);                        /* address, index 0: the program counter, of exception level 0 */

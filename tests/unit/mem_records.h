@@ -23,6 +23,9 @@ void records_ibs(struct records *records, uint64_t addr, uint64_t period, uint64
 void records_lost(struct records *records, uint64_t lost);
 void records_other(struct records *records, unsigned bytes);
 
+/* PERF_RECORD_AUX: so many bytes have come, with these flags */
+void records_aux(struct records *records, uint64_t offset, uint64_t bytes, uint64_t flags);
+
 /* One SPE record: the program counter, then a load or store with these events, address and latency. `extra` adds what
  * processors may add: a context, a data source, the physical address behind an extended header, padding. `last` is how
  * it ends: 0x01 or 0x71. */

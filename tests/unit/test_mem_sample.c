@@ -272,6 +272,37 @@ START_TEST(broken_rings)
 }
 END_TEST
 
+/* What the kernel says of an area that the hardware writes to itself. */
+static const struct aux_case { uint64_t flags; bool full; uint64_t lost; } aux_cases[] = {
+	{ 0, false, 0 },
+	{ PERF_AUX_FLAG_TRUNCATED, true, 1 },
+	{ PERF_AUX_FLAG_COLLISION, false, 1 },
+	{ PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_COLLISION, true, 1 },
+	{ PERF_AUX_FLAG_OVERWRITE | PERF_AUX_FLAG_PARTIAL, false, 0 },
+};
+
+START_TEST(aux_told)
+{
+	struct perf_aux_told told = { false, 0 };
+	union perf_record record = { .words = { 0 } };
+	made.bytes = 0;
+	records_aux(&made, 4096, 64, aux_cases[_i].flags);
+	memcpy(&record, made.data, made.bytes);
+	perf_record_aux(&record, &told);
+	ck_assert_int_eq(told.full, aux_cases[_i].full);
+	ck_assert_uint_eq(told.lost, aux_cases[_i].lost);
+	record.header.size = 24;                                /* cut before the flags */
+	told = (struct perf_aux_told){ false, 0 };
+	perf_record_aux(&record, &told);
+	ck_assert(!told.full && !told.lost);
+	made.bytes = 0;
+	records_other(&made, 40);
+	memcpy(&record, made.data, made.bytes);
+	perf_record_aux(&record, &told);
+	ck_assert(!told.full && !told.lost);
+}
+END_TEST
+
 static void fill_spe(void)
 {
 	made.bytes = 0;
@@ -330,6 +361,7 @@ static void add(TCase *tcase)
 	tcase_add_loop_test(tcase, wrapped, 0, 2);
 	tcase_add_loop_test(tcase, cut, 0, 2);
 	tcase_add_loop_test(tcase, broken_rings, 0, 2);
+	made_loop(tcase, aux_told, aux_cases);
 	tcase_add_test(tcase, spe_cut);
 	tcase_add_test(tcase, spe_broken);
 }
