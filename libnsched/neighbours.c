@@ -209,12 +209,16 @@ static void gather(struct neighbours *n, struct gathering *g)
 /* The plan for all into n->plan and onto the board. */
 static void plan_for_all(struct neighbours *n, const struct machine *machine, const struct policy_ops *policy, uint64_t now_ns)
 {
-	struct gathering *g = calloc(1, sizeof *g);
+	struct gathering *g = malloc(sizeof *g);   /* 60 KiB, of which few processes need little: not cleared */
 	struct slot_plan *last = malloc(sizeof *last);
 	if (last) memcpy(last, n->plan, slot_plan_bytes(n->plan));
 	n->plan->n_orders = 0;
 	n->plan->alone = 1;
-	if (g) gather(n, g);
+	if (g) {
+		g->n = g->ours = 0;
+		g->absent = false;
+		gather(n, g);
+	}
 	if (g && g->ours > 1 && !g->absent) {
 		if (team_decide(machine, g->member, g->n, policy, last, (uint32_t)(now_ns / MS), n->plan)) n->plan->alone = 1;
 		else n->totals.made++;

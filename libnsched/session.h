@@ -127,6 +127,8 @@ struct session_pace {
 	unsigned steps;             /* that saw something since then */
 	unsigned live;              /* threads at the last step */
 	float local;                /* the local share lately; 0: not known */
+	bool sleeps;                /* the program did next to nothing since the step before */
+	uint64_t cpu_ns, own_ns, at_ns; /* the process's CPU time, and our part of it, as of the last step, and when that was */
 };
 
 /* How often threads are sampled. It goes out to the sources, and nothing that is decided depends on it but through what they see then. */
@@ -190,6 +192,7 @@ struct session {
 	unsigned hints;             /* those of this step */
 	float access_ns;            /* what taking in one access costs, measured */
 	bool priced;                /* it was: until then it is a guess */
+	uint64_t taken;             /* samples of this step that were taken in, whatever came of them */
 	float seen;                 /* share of the samples of this step that were taken in; 1 without any */
 	uint64_t fixed_ns;          /* what the last step cost besides taking in samples and moving */
 

@@ -19,6 +19,7 @@ enum {
 	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */
 	SIGMAS = 3,               /* of what so many accesses show by chance */
 };
+#define ASLEEP 0.02               /* of a CPU: what a program with less does in a step is nothing that could be seen */
 #define NEARLY_ALL 0.85f          /* local: little is left to be gained */
 #define SHARE_FELL 0.1f           /* of a step, below what it was lately: less is no change, or soon shows as more */
 #define SHARE_RATE 0.25f          /* weight of a new step in what it was lately */
@@ -80,15 +81,29 @@ static bool share_fell(struct session *s)
 	return s->local < was - (chance > SHARE_FELL ? chance : SHARE_FELL);
 }
 
+/* Whether the program sleeps, as ranks do that wait for others without polling. True: it has just woken up. */
+static bool wakes(struct session *s)
+{
+	uint64_t cpu = session_program_cpu_ns(s), own = s->totals.own_cpu_ns;   /* (the step before's is in both by now) */
+	double ran = (double)(cpu - s->pace.cpu_ns) - (double)(own - s->pace.own_ns);
+	bool slept = s->pace.sleeps;
+	s->pace.sleeps = s->pace.at_ns && ran < ASLEEP * (double)(s->last_ns - s->pace.at_ns);
+	s->pace.cpu_ns = cpu;
+	s->pace.own_ns = own;
+	s->pace.at_ns = s->last_ns;
+	return slept && !s->pace.sleeps;
+}
+
 void session_pace(struct session *s, const struct session_totals *before)
 {
 	unsigned live = session_live(s);
 	bool moved = s->totals.thread_moves != before->thread_moves || (s->totals.moved_pages - before->moved_pages) * FEW_PAGES > pages_used(s);
 	bool held = s->totals.held.budget != before->held.budget;     /* there is more to be moved */
-	bool fell = share_fell(s);
-	if (s->totals.samples != before->samples) s->pace.steps++;
+	bool fell = share_fell(s), woke = wakes(s);
+	/* that nothing was touched, as in a library's waiting loop, was seen as well, and so is that nothing runs */
+	if (s->totals.samples != before->samples || s->taken || s->pace.sleeps) s->pace.steps++;
 	if (moved) s->pace.local = 0;   /* what it was lately says nothing any more */
-	if (moved || held || fell || live != s->pace.live) {
+	if (moved || held || fell || woke || live != s->pace.live) {
 		s->pace.changed_ns = s->last_ns;
 		s->pace.steps = 0;
 	}

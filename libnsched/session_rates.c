@@ -76,14 +76,15 @@ void session_set_rates(struct session *s, unsigned most, uint64_t passed_ns)
 	struct throttle_prices prices = { .sample_ns = (float)session_sample_ns(s), .access_ns = s->access_ns };
 	struct throttle_limits limits = { .wanted_ns = s->period_ns << session_calm(s), .longest_ns = session_period_longest(s),
 	                                  .price_ns = prices.sample_ns + prices.access_ns };
+	unsigned n = r->n < s->registry->seen_n ? r->n : s->registry->seen_n;
 	if (!passed_ns || !limits.wanted_ns) return;
 	limits.budget = (float)most * limits.price_ns / (float)passed_ns;
-	for (unsigned t = 0; t < r->n; t++) {
+	for (unsigned t = 0; t < n; t++) {
 		if (r->thread[t].period_ns) throttle_learn(&r->thread[t], &r->seen[t], &prices, passed_ns);
 		r->seen[t] = (struct throttle_seen){ 0 };
 	}
-	throttle_share(r->thread, r->n, &limits, r->wanted_ns);
-	for (unsigned t = 0; t < r->n; t++)
+	throttle_share(r->thread, n, &limits, r->wanted_ns);
+	for (unsigned t = 0; t < n; t++)
 		if (r->thread[t].period_ns && throttle_differs(r->thread[t].period_ns, r->wanted_ns[t])) set_period(s, t, r->wanted_ns[t]);
 }
 

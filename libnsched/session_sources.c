@@ -269,6 +269,7 @@ uint64_t session_poll_sources(struct session *s, uint64_t passed_ns)
 		s->priced = true;   /* the first measurement is worth more than the guess before it */
 	}
 	s->seen = seen_of(&all);
+	s->taken = all.samples;
 	session_set_rates(s, most, passed_ns);
 	count_hints(s, passed_ns);
 	return cost;

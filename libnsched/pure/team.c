@@ -7,7 +7,8 @@
 #include "pure/pure.h"
 
 enum {
-	GROUPS = 2 * SLOT_CHUNKS,  /* of the table in which groups of chunks are found: half full at most */
+	GROUPS = 2 * SLOT_CHUNKS,  /* of the table in which groups of chunks are found, at the most: half full */
+	GROUPS_LEAST = 16,
 	WHOLE = 1000,              /* permille */
 	LINE_BYTES = 64,
 };
@@ -17,8 +18,9 @@ enum {
 struct condenser {
 	const struct situation *s;
 	struct slot_view *view;
+	unsigned groups;           /* in use of group[]: a power of two */
 	int16_t group[GROUPS];     /* index in view->chunk, -1: free */
-	float pages[SLOT_CHUNKS][SLOT_WHERE];  /* of each group, on each of its nodes */
+	float pages[SLOT_CHUNKS][SLOT_WHERE];  /* of each group that there is, on each of its nodes */
 };
 
 static unsigned node_os(const struct situation *s, int node)
@@ -91,12 +93,13 @@ static void add_chunk(struct condenser *d, const struct situation_chunk *c)
 	if (c->where[0].node >= 0) one.where[0].node_os = (int16_t)node_os(d->s, c->where[0].node);
 	main_users(d->s, c, &one);
 	if (!one.n_users || !one.pages) return;
-	unsigned at = hash_group(&one) % GROUPS;
-	while (d->group[at] >= 0 && !same_group(&d->view->chunk[d->group[at]], &one)) at = (at + 1) % GROUPS;
+	unsigned at = hash_group(&one) % d->groups;
+	while (d->group[at] >= 0 && !same_group(&d->view->chunk[d->group[at]], &one)) at = (at + 1) % d->groups;
 	if (d->group[at] >= 0) {
 		add_to_group(&d->view->chunk[d->group[at]], &one);
 	} else if (d->view->n_chunks < SLOT_CHUNKS) {
 		d->group[at] = (int16_t)d->view->n_chunks;
+		for (unsigned k = 0; k < SLOT_WHERE; k++) d->pages[d->view->n_chunks][k] = 0;
 		d->view->chunk[d->view->n_chunks++] = one;
 	} else {
 		return;
@@ -106,7 +109,10 @@ static void add_chunk(struct condenser *d, const struct situation_chunk *c)
 
 void team_condense(const struct situation *s, const int32_t *tid, struct slot_view *view)
 {
-	struct condenser d = { .s = s, .view = view };
+	struct condenser d;   /* 8 KiB, of which what few chunks need is made ready */
+	d.s = s;
+	d.view = view;
+	for (d.groups = GROUPS_LEAST; d.groups < GROUPS && d.groups < 2 * s->n_chunks;) d.groups *= 2;
 	uint64_t age_ms = s->age_ns / 1000000;
 	view->n_threads = s->n_threads < SLOT_THREADS ? s->n_threads : SLOT_THREADS;
 	view->n_chunks = 0;
@@ -117,7 +123,7 @@ void team_condense(const struct situation *s, const int32_t *tid, struct slot_vi
 		view->thread[t] = (struct slot_thread){ .tid = tid[t], .node_os = th->node < 0 ? (int16_t)-1 : (int16_t)node_os(s, th->node),
 		                                        .bound = th->bound, .fixed = th->fixed, .load = th->load, .moved_ms_ago = th->moved_ms_ago };
 	}
-	for (unsigned i = 0; i < GROUPS; i++) d.group[i] = -1;
+	for (unsigned i = 0; i < d.groups; i++) d.group[i] = -1;
 	for (unsigned c = 0; c < s->n_chunks; c++) add_chunk(&d, &s->chunk[c]);
 	for (unsigned g = 0; g < view->n_chunks; g++) {
 		/* shares are rounded where they come from: two halves may be more than a whole */

@@ -228,10 +228,13 @@ int team_decide(const struct machine *machine, const struct team_member *members
                 const struct slot_plan *last, uint32_t now_ms, struct slot_plan *out)
 {
 	struct situation s = { 0 };
-	struct team_origin *origin = calloc(SLOT_ORDERS, sizeof *origin);
+	unsigned threads = 0;
+	for (unsigned i = 0; i < n; i++) threads += members[i].view->n_threads;
+	if (threads > SLOT_ORDERS) threads = SLOT_ORDERS;
+	struct team_origin *origin = malloc((threads + 1) * sizeof *origin);
 	struct search search = { .members = members, .n = n, .origin = origin, .policy = policy, .last = last, .now_ms = now_ms, .s = &s };
 	out->n_orders = out->alone = 0;
-	int ret = origin ? team_merge(machine, members, n, &s, origin, SLOT_ORDERS) : -ENOMEM;
+	int ret = origin ? team_merge(machine, members, n, &s, origin, threads) : -ENOMEM;
 	if (!ret) believe(&search);
 	if (!ret) ret = begin_search(&search);
 	if (!ret) {

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,11 @@ pid_t threads_first_named(const char *name)
 	return named.first;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 int threads_parse_stat(const char *text, struct thread_times *times)
 {
 	const char *p = strrchr(text, ')');
@@ -70,14 +76,14 @@ int threads_parse_stat(const char *text, struct thread_times *times)
 	p++;
 	for (int field = FIELD_AFTER_NAME; field <= FIELD_CPU; field++) {
 		if (*p++ != ' ' || !*p) return -EINVAL;
-		char *end;
-		unsigned long long value = strtoull(p, &end, 10);
-		if (field == FIELD_UTIME || field == FIELD_STIME) times->ticks += value;
-		if (field == FIELD_CPU) {
-			if (end == p) return -EINVAL;
-			times->cpu_os = (unsigned)value;
-		}
-		p += strcspn(p, " \n");
+		const char *end = p;
+		uint64_t value = 0;
+		/* this is done for each thread in each step: the fields between are passed over */
+		for (; is_digit(*end) && (field == FIELD_UTIME || field == FIELD_STIME || field == FIELD_CPU); end++) value = 10 * value + (uint64_t)(*end - '0');
+		if (field == FIELD_CPU && end == p) return -EINVAL;
+		if (field == FIELD_CPU) times->cpu_os = (unsigned)value;
+		else times->ticks += value;
+		for (p = end; *p && *p != ' ' && *p != '\n';) p++;
 	}
 	return 0;
 }

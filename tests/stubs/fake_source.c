@@ -73,10 +73,11 @@ static int poll(void *state, const struct sink *sink, unsigned most)
 				f->lost++;
 				continue;
 			}
-			put_one(f, k, sink);
+			if (!f->nothing) put_one(f, k, sink);
 			put++;
 			taken[k].lost--;
-			taken[k].samples = ++taken[k].accesses;
+			taken[k].samples++;
+			taken[k].accesses += !f->nothing;
 			taken[k].decode_ns += f->decode_ns[taken[k].thread];
 		}
 	}
@@ -89,7 +90,7 @@ static int poll(void *state, const struct sink *sink, unsigned most)
 	f->samples += put;
 	f->lost += f->flood;
 	f->clock->own_ns += put * f->access_ns;
-	return (int)put;
+	return f->nothing ? 0 : (int)put;
 }
 
 static void set_period(void *state, unsigned thread, uint64_t period_ns)

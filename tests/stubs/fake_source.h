@@ -23,6 +23,7 @@ struct fake_source {
 	float busy[FAKE_SOURCE_THREADS]; /* of its time; 0: all of it */
 	uint64_t decode_ns[FAKE_SOURCE_THREADS]; /* what each of its samples takes besides, since its code is new */
 	uint64_t access_ns;             /* what taking in one takes of the clock's own CPU time */
+	bool nothing;                   /* its samples give no address, as in a library's waiting loop */
 	bool faults;                    /* what it sees are the kernel's hinting faults, not samples */
 	unsigned flood;                 /* so many are lost in each poll, whatever the period */
 	uint64_t lost, decoded_ns;

@@ -183,6 +183,29 @@ START_TEST(calm)
 }
 END_TEST
 
+/* A program that waits: nothing is seen, since it sleeps, or since all that is seen is a library's loop. It is looked at seldom; and often again
+ * once it works. */
+START_TEST(waiting)
+{
+	struct scene *s = with_threads(4, 2000);
+	uint64_t interval = s->config.interval_ms;
+	bool sleeps = _i == 0;
+	unsigned threads = s->threads, feeds = fake_source.n_feeds;
+	if (sleeps) s->threads = fake_source.n_feeds = 0;
+	else fake_source.nothing = true;
+	scene_steps(s, 60);
+	uint64_t samples = s->session.totals.samples;
+	scene_steps(s, 20);
+	ck_assert_uint_eq(s->session.totals.samples, samples);
+	ck_assert_uint_eq(session_wait_ms(&s->session), 16 * interval);
+	s->threads = threads;
+	fake_source.n_feeds = feeds;
+	scene_steps(s, 1);
+	ck_assert_uint_eq(session_wait_ms(&s->session), (sleeps ? 1 : 16) * interval);
+	scene_end(s);
+}
+END_TEST
+
 /* The first accesses, if they are a handful, do not say what one costs: what it takes to look at all is spread over so few. It was
  * believed once, and the next two seconds saw next to nothing. */
 START_TEST(price_of_few)
@@ -320,6 +343,7 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, price_of_few);
 	tcase_add_test(tcase, each_for_itself);
 	tcase_add_loop_test(tcase, calm, 0, 2);
+	tcase_add_loop_test(tcase, waiting, 0, 2);
 	tcase_add_loop_test(tcase, flood, 0, 2);
 	tcase_add_test(tcase, signals_are_counted);
 	tcase_add_loop_test(tcase, no_room, 0, 3);
