@@ -62,6 +62,13 @@ static struct region *find(struct region_table *table, uintptr_t key)
 	return &table->region[REGION_KEYS - 1];
 }
 
+static void timed(struct region *r, uint64_t ticks)
+{
+	put(&r->last_ticks, ticks);
+	add(&r->timed_ticks, ticks);
+	add(&r->timed, 1);
+}
+
 void region_begin(struct region_table *table, const void *key)
 {
 	struct region *r = find(table, (uintptr_t)key | 1);
@@ -82,9 +89,14 @@ void region_end(struct region_table *table)
 	uint64_t ticks = clock_ticks() - get(&table->begin);
 	/* the counters of two CPUs may differ, and the thread may have changed */
 	if ((int64_t)ticks < 0) ticks = 0;
-	put(&r->last_ticks, ticks);
-	add(&r->timed_ticks, ticks);
-	add(&r->timed, 1);
+	timed(r, ticks);
+}
+
+void region_visit(struct region_table *table, const void *key, uint64_t ticks)
+{
+	struct region *r = find(table, (uintptr_t)key | 1);
+	add(&r->count, 1);
+	timed(r, ticks);
 }
 
 /* Loops of a visit after its first one would tell more; but which of them a chunk is of is not known. */

@@ -41,4 +41,7 @@ void region_begin(struct region_table *table, const void *key);
 void region_end(struct region_table *table);
 void region_chunk(struct region_table *table, uint64_t start);
 
+/* A visit that was timed elsewhere. */
+void region_visit(struct region_table *table, const void *key, uint64_t ticks);
+
 #endif

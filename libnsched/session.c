@@ -139,8 +139,10 @@ static int decide_and_filter(struct session *s, const struct gate_limits *limits
 	struct gate_held held;
 	int ret = decide(s);
 	if (ret) return ret;
+	if (session_awaits_looks(s)) plan_clear(&s->plan);
 	if (s->mode == NEIGHBOURS_ALONE) trial_filter(&s->trial, &s->plan, s->last_ns);
 	gate_filter(&s->plan, &s->situation, limits, &held);
+	if (held.budget) trial_goes_on(&s->trial, s->last_ns);
 	s->totals.held.cost += held.cost;
 	s->totals.held.cooldown += held.cooldown;
 	s->totals.held.reversal += held.reversal;

@@ -314,6 +314,9 @@ void session_on_trial(struct session *session, const struct move *move, uint32_t
 
 /* Where moves are being taken back, the plan is what may go in this step, and `taking_back` says so. 0 or -errno. */
 int session_take_back(struct session *session, uint64_t budget_pages);
+
+/* Is it too early to move anything, since what it does could not be judged? */
+bool session_awaits_looks(const struct session *session);
 void session_look_for_threads(struct session *session, uint64_t passed_ns);
 void session_update_threads(struct session *session);
 unsigned session_live(const struct session *session);   /* threads, as this step sees them */

@@ -14,6 +14,7 @@ enum {
 	CALM_NS = 500000000,      /* nothing changed for so long... */
 	CALM_LOCAL_NS = 250000000,/* ...or so long, where nearly all is local... */
 	CALM_STEPS = 2,           /* ...and in so many steps that saw something: half as often; twice as long and one step more: a quarter... */
+	CALM_TRIAL = 1,           /* ...but no longer while moves are on trial: it takes a dozen looks, and what was wrong should not last */
 	CALM_MOST = 4,            /* ...and a sixteenth at the least: 1.6 s, at the default, so that a change is followed within 3 s */
 	FEW_PAGES = 64,           /* moves of less than one in so many of the pages that are used are tidying, no change */
 	PROBES_LEAST = 48,        /* accesses that a step has to have seen for its local share to say something */
@@ -43,8 +44,8 @@ int64_t session_credit_ns(const struct session *s)
 unsigned session_calm(const struct session *s)
 {
 	uint64_t quiet = (s->last_ns - s->pace.changed_ns) / (s->pace.local > NEARLY_ALL ? CALM_LOCAL_NS : CALM_NS);
-	unsigned calm = 0;
-	while (calm < CALM_MOST && quiet >> calm && s->pace.steps >= CALM_STEPS + calm) calm++;
+	unsigned calm = 0, most = s->trial.moved_ns && s->trial.n ? CALM_TRIAL : CALM_MOST;
+	while (calm < most && quiet >> calm && s->pace.steps >= CALM_STEPS + calm) calm++;
 	return calm;
 }
 

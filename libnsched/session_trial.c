@@ -11,6 +11,14 @@ void session_on_trial(struct session *s, const struct move *move, uint32_t pages
 	if (alone) (void)trial_moved(&s->trial, move, pages, s->taking_back, s->last_ns);   /* without memory: it can't be taken back */
 }
 
+/* Moves of a program that has just begun wait for a look or two, or what they are worth could never be told: but no longer than anybody would
+ * call late, since regions may be long. */
+bool session_awaits_looks(const struct session *s)
+{
+	enum { WAIT_MOST_MS = 500 };
+	return s->mode == NEIGHBOURS_ALONE && s->last_ns - s->start_ns < WAIT_MOST_MS * 1000000ull && !trial_can_judge(&s->trial);
+}
+
 /* As much as may go in this step; the rest stays for the next. Threads, which are first, go at once. */
 static int take_some(struct session *s, uint64_t budget)
 {

@@ -74,6 +74,7 @@ struct task {
 
 	/* its burst: what it computes until the next thing happens */
 	const struct wl_op *op;  /* the `run` that it is of, NULL: plain computing */
+	uint64_t op_began;
 	double left, factor;     /* ns of work, and by how much they are stretched */
 	double cold_ns;          /* to pay first: refilling a cache */
 	double progress;         /* ns of work in runs that stream */
@@ -142,12 +143,13 @@ struct engine {
 	struct engine_counts counts;
 	uint64_t cpu_ns;         /* of the program */
 
-	/* told of samples and of tasks that come and go */
+	/* told of samples, of tasks that come and go, and of regions that they went through */
 	void *watch_arg;
 	double sample_period;    /* of those that begin to be watched, ns of CPU time; 0: nobody is sampled any more */
 	void (*sample)(void *arg, struct task *task, double period);
 	void (*born)(void *arg, struct task *task);
 	void (*died)(void *arg, struct task *task);
+	void (*visited)(void *arg, struct task *task, const struct wl_op *region, uint64_t ns);   /* NULL: nobody times regions */
 };
 
 /* NULL without memory. Both must outlive it. */

@@ -53,6 +53,14 @@ static void died(void *arg, struct task *t)
 	w->thread = NULL;
 }
 
+/* As OMPT tells of implicit tasks: from the beginning to the barrier. The key is the line. */
+static void visited(void *arg, struct task *t, const struct wl_op *region, uint64_t ns)
+{
+	struct watcher *w = t->watcher;
+	(void)arg;
+	if (w && w->thread) region_visit(&w->thread->regions, (const void *)(uintptr_t)(region->line * 4ul), ns);
+}
+
 /* Those at the beginning that have ended are not looked at any more. */
 static void forget_ended(struct join *j)
 {
@@ -144,6 +152,7 @@ int join_begin(struct join *j, struct engine *engine, const struct nsched_config
 	engine->watch_arg = j;
 	engine->born = born;
 	engine->died = died;
+	engine->visited = visited;
 	engine->sample = join_sample;
 	int ret = begin_session(j);
 	if (ret) {
@@ -191,6 +200,7 @@ void join_run(struct join *j, void (*progress)(void *arg, double ns), void *arg)
 void join_end(struct join *j)
 {
 	j->engine->born = j->engine->died = NULL;
+	j->engine->visited = NULL;
 	session_stop(&j->session);
 	session_free(&j->session);
 	ranges_free(&j->ranges);

@@ -122,6 +122,7 @@ static int add_thread(struct parse *p)
 	if (!ret && words_take(&p->w, "count")) ret = parse_count(p, 1, TASKS_MOST, &count);
 	if (ret) return ret;
 	new->count = (unsigned)count;
+	new->openmp = words_take(&p->w, "openmp");
 	new->starts_with_process = process->first_thread < 0;
 	if (new->starts_with_process) process->first_thread = (int)w->n_threads;
 	w->n_threads++;

@@ -22,6 +22,7 @@ static enum outcome do_run(struct engine *e, struct task *t, const struct wl_op 
 		return COMPUTE;
 	}
 	t->op = op;
+	t->op_began = e->now;
 	return COMPUTE;
 }
 
@@ -341,6 +342,7 @@ static enum outcome do_line(struct engine *e, struct task *t, const struct wl_op
 
 void program_go_on(struct engine *e, struct task *t)
 {
+	if (t->op && t->section->openmp && e->visited) e->visited(e->watch_arg, t, t->op, e->now - t->op_began);
 	t->op = NULL;
 	t->left = 0;
 	for (unsigned lines = 0; lines < LINES_IN_NO_TIME; lines++) {

@@ -30,6 +30,7 @@ static void collect(struct sim_result *r, const struct join *j)
 	r->converged_s = j->converged_s;
 	r->thread_moves = (double)j->session.totals.thread_moves;
 	r->moved_bytes = (double)j->session.totals.moved_pages * MEMORY_PAGE;
+	r->reverts = (double)j->session.totals.reverts;
 	r->migrations = (double)e->counts.migrations;
 	r->node_migrations = (double)e->counts.node_migrations;
 	r->switches = (double)e->counts.switches;
@@ -135,6 +136,7 @@ static void add(struct sim_result *sum, const struct sim_result *r, double part)
 	sum->own_permille += part * r->own_permille;
 	sum->thread_moves += part * r->thread_moves;
 	sum->moved_bytes += part * r->moved_bytes;
+	sum->reverts += part * r->reverts;
 	sum->migrations += part * r->migrations;
 	sum->node_migrations += part * r->node_migrations;
 	sum->switches += part * r->switches;

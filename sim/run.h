@@ -18,6 +18,7 @@ struct sim_result {
 	double own_permille;      /* CPU time of nsched, of all */
 	double converged_s;       /* when 95 % of the pages lay with their users; below 0: never */
 	double thread_moves, moved_bytes;
+	double reverts;           /* moves that were taken back, since regions got slower */
 	double migrations, node_migrations;  /* of threads from CPU to CPU, from node to node, whoever did it */
 	double switches, events;
 };

@@ -63,6 +63,7 @@ struct wl_thread {
 	struct wl_op *op;
 	unsigned n_ops, room;
 	bool starts_with_process;/* the first section of its process */
+	bool openmp;             /* each of its `run` lines is a parallel region, whose times nsched sees */
 };
 
 struct wl_process {

@@ -10,9 +10,10 @@ static json_t *row_json(const struct sim_report *r, const char *policy, const st
 {
 	static const char *const metrics[] = { "seconds", "marks_per_s", "gb_per_s" };
 	const struct sim_result *a = &s->average;
-	json_t *row = json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "policy", policy, "metric",
+	json_t *row = json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "policy", policy, "metric",
 	                        metrics[r->workload->metric], "mean", s->mean, "deviation", s->deviation, "least", s->least, "most", s->most,
 	                        "time_s", a->time_s, "local", a->local, "thread_moves", a->thread_moves, "moved_bytes", a->moved_bytes,
+	                        "reverts", a->reverts,
 	                        "user_s", a->user_s, "own_permille", a->own_permille, "node_migrations", a->node_migrations, "switches",
 	                        a->switches);
 	if (row && ratio > 0) json_object_set_new(row, "ratio_to_stay", json_real(ratio));

@@ -16,6 +16,7 @@ static void print_row(const struct sim_report *r, const struct sim_row *row, FIL
 	if (row->ratio > 0) fprintf(file, " %7.3f", row->ratio);
 	else fprintf(file, " %7s", "-");
 	fprintf(file, " %6.1f %% %7.0f %9.1f", 100 * a->local, a->thread_moves, a->moved_bytes / 1048576);
+	fprintf(file, " %6.0f", a->reverts);
 	if (a->converged_s >= 0) fprintf(file, " %7.1f s", a->converged_s);
 	else fprintf(file, " %9s", "never");
 	fprintf(file, " %5.1f", a->own_permille);
@@ -28,8 +29,8 @@ void sim_print_text(const struct sim_report *r, FILE *file)
 	const struct machine *k = &r->machine->known;
 	fprintf(file, "%s on %s (%u nodes, %u CPUs), %u seed%s\n%s\n\n", r->workload->name, r->machine->name, k->n_nodes, k->n_cpus, r->seeds,
 	        r->seeds == 1 ? "" : "s", r->workload->about);
-	fprintf(file, "%-17s %10s %9s %7s %8s %7s %9s %9s %5s%s\n", "policy", metric_units[r->workload->metric], "deviation", "ratio", "local",
-	        "moves", "moved MiB", "95 % at", "own", r->oracle ? "   oracle" : "");
+	fprintf(file, "%-17s %10s %9s %7s %8s %7s %9s %6s %9s %5s%s\n", "policy", metric_units[r->workload->metric], "deviation", "ratio", "local",
+	        "moves", "moved MiB", "back", "95 % at", "own", r->oracle ? "   oracle" : "");
 	for (unsigned i = 0; i < r->n_rows; i++) print_row(r, &r->row[i], file);
 	if (r->oracle) fprintf(file, "\noracle %10.3f, %s\n", r->oracle_summary.mean, r->oracle);
 }

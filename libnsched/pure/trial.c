@@ -7,10 +7,12 @@
 
 #include "pure/pure.h"
 
-/* Looks differ by chance as much as this (standard deviations of the rank sum) less than once in 700 times; with TRIAL_BEFORE_LEAST before and
- * TRIAL_AFTER after, all of which are slower than all before, it is 3.1. */
+/* Looks differ by chance as much as this (standard deviations of the rank sum) less than once in 700 times. */
 #define TRIAL_Z 3.0
-/* A rise before is told from chance at less: once in 160 times it is none, and then nothing is judged. (Five looks can't show one.) */
+/* That measure is one for many looks. With fewer than these before, the second window is different where all of it is above, or below, all of the
+ * first: of four before and twelve after that comes by chance once in 1820 times, of three and sixteen (TRIAL_AFTER_FEW) once in 969. */
+enum { MANY = 5 };
+/* A rise is told from chance at less: once in 160 times it is none, and then nothing is judged. (Five looks can't show one.) */
 #define RISING_Z 2.5
 /* All regions together must have lost this much: less is not worth copying everything once more, and within what a program's own
  * course makes of it. */
@@ -25,8 +27,9 @@
 enum { BAN_DOUBLED_MOST = 7 };
 /* Moves kept for taking back: one of pages is a run of neighbours, so that this is plenty. */
 enum { UNDO_MOST = 16384 };
-/* Less than one page in so many of those moved so far is tidying, and does not make a trial begin anew. */
-enum { FEW_PAGES = 64 };
+/* Less than one page in so many of those moved so far is tidying, and does not make a trial begin anew: or what is moved to and fro without end, now
+ * some here and then some there, would never be judged. */
+enum { FEW_PAGES = 16 };
 /* Of the time spent in a region, what is left after each look: about the last twenty count. */
 #define ALL_KEPT 0.95
 
@@ -39,6 +42,19 @@ static struct trial_region *find(struct trial *t, uint64_t key)
 	return &t->region[t->n++];
 }
 
+static unsigned after_needed(const struct trial_region *r)
+{
+	return r->before.n < MANY - 1 ? TRIAL_AFTER_FEW : TRIAL_AFTER;
+}
+
+/* Where these are enough, and there is no verdict yet (it was still rising, or others are not known), the last ones count. */
+static void add_after(struct trial_region *r, float took)
+{
+	unsigned needed = after_needed(r);
+	if (r->after.n == needed) memmove(r->after.took, r->after.took + 1, --r->after.n * sizeof *r->after.took);
+	r->after.took[r->after.n++] = took;
+}
+
 void trial_see(struct trial *t, const struct trial_seen *seen)
 {
 	struct trial_region *r = seen->took && seen->visits ? find(t, seen->key) : NULL;
@@ -48,7 +64,7 @@ void trial_see(struct trial *t, const struct trial_seen *seen)
 	r->last.took[r->next] = took;
 	r->next = (r->next + 1) % TRIAL_BEFORE;
 	if (r->last.n < TRIAL_BEFORE) r->last.n++;
-	if (t->moved_ns && r->after.n < TRIAL_AFTER) r->after.took[r->after.n++] = took;
+	if (t->moved_ns) add_after(r, took);
 }
 
 /* What the rings hold now, in order, is what later looks are compared with. */
@@ -66,6 +82,13 @@ static void begin(struct trial *t)
 static void empty_after(struct trial *t)
 {
 	for (unsigned i = 0; i < t->n; i++) t->region[i].after.n = 0;
+}
+
+void trial_goes_on(struct trial *t, uint64_t now_ns)
+{
+	if (!t->moved_ns) return;
+	t->moved_ns = now_ns;
+	empty_after(t);
 }
 
 int trial_moved(struct trial *t, const struct move *move, uint32_t pages, bool back, uint64_t now_ns)
@@ -140,9 +163,33 @@ static bool was_rising(const struct trial_window *w)
 	return up > 1 && (up - 1) / sqrt(n * (n - 1) * (2 * n + 5) / 18) > RISING_Z;
 }
 
+/* Of few looks none can tell whether its time was going up already: then those after do. */
 static bool is_known(const struct trial_region *r)
 {
-	return r->before.n >= TRIAL_BEFORE_LEAST && r->after.n >= TRIAL_AFTER && !was_rising(&r->before);
+	if (r->before.n < TRIAL_BEFORE_LEAST || r->after.n < after_needed(r)) return false;
+	return !was_rising(r->before.n < MANY ? &r->after : &r->before);
+}
+
+static bool is_apart(const struct trial_window *a, const struct trial_window *b)
+{
+	float least = a->took[0], most = a->took[0];
+	unsigned above = 0, below = 0;
+	for (unsigned i = 1; i < a->n; i++) {
+		if (a->took[i] < least) least = a->took[i];
+		if (a->took[i] > most) most = a->took[i];
+	}
+	for (unsigned k = 0; k < b->n; k++) {
+		above += b->took[k] > most;
+		below += b->took[k] < least;
+	}
+	return above == b->n || below == b->n;
+}
+
+/* Is what came after different from what was before by more than chance? */
+static bool is_different(const struct trial_region *r)
+{
+	if (r->before.n < MANY) return is_apart(&r->before, &r->after);
+	return fabs(rank_z(r->before.took, r->before.n, r->after.took, r->after.n)) >= TRIAL_Z;
 }
 
 /* ---- the verdict -------------------------------------------------------------------------------------- */
@@ -154,11 +201,10 @@ static float all_slower(const struct trial *t)
 	for (unsigned i = 0; i < t->n; i++) {
 		const struct trial_region *r = &t->region[i];
 		if (!is_known(r)) continue;
-		double z = rank_z(r->before.took, r->before.n, r->after.took, r->after.n);
 		double ratio = (double)median(&r->after) / (double)median(&r->before);
 		/* `all` is mostly of what is after by now */
 		all += r->all / ratio;
-		if (fabs(z) >= TRIAL_Z) lost += r->all / ratio * (ratio - 1);
+		if (is_different(r)) lost += r->all / ratio * (ratio - 1);
 	}
 	return all > 0 ? (float)(lost / all) : 0;
 }
@@ -172,6 +218,16 @@ static double known_share(const struct trial *t)
 		if (is_known(&t->region[i])) known += t->region[i].all;
 	}
 	return all > 0 ? known / all : 0;
+}
+
+bool trial_can_judge(const struct trial *t)
+{
+	double all = 0, enough = 0;
+	for (unsigned i = 0; i < t->n; i++) {
+		all += t->region[i].all;
+		if (t->region[i].last.n >= TRIAL_BEFORE_LEAST) enough += t->region[i].all;
+	}
+	return enough >= all / 2;
 }
 
 static void end(struct trial *t)

@@ -4,7 +4,7 @@
  * A look gives for each region that was gone through a time of a visit; the last ones are kept. A move begins a trial: those seen until then are
  * what is compared with. Moves that follow join it. Once none has come for a while (pages that follow, cold caches) as many looks again are taken,
  * and both are compared by their ranks (after Mann and Whitney): one slow visit, or a few, say nothing, however slow they are; a
- * shift of most does. Regions whose time was going up already tell nothing. Against what happens to the program at the same
+ * shift of most does. Where there were few before, all after have to be slower than all of them. Regions whose time was going up already tell nothing. Against what happens to the program at the same
  * time and by chance no test helps: so what was taken back is on trial, too, and if that did not help, it was innocent. */
 #ifndef NSCHED_TRIAL_H
 #define NSCHED_TRIAL_H
@@ -16,8 +16,10 @@
 enum {
 	TRIAL_REGIONS = 16,
 	TRIAL_BEFORE = 16,       /* looks kept of each region */
-	TRIAL_BEFORE_LEAST = 5,  /* of which so many are needed: with fewer, no outcome would be beyond chance (TRIAL_Z) */
-	TRIAL_AFTER = 12,        /* looks that a verdict takes */
+	TRIAL_BEFORE_LEAST = 3,  /* of which so many are needed: with fewer, no outcome would be beyond chance. Moves come half a second after the start,
+	                            when there are no more */
+	TRIAL_AFTER = 12,        /* looks that a verdict takes, */
+	TRIAL_AFTER_FEW = 16,    /* and where there were as few before */
 	TRIAL_BANS = 64,         /* things remembered that were taken back */
 };
 
@@ -76,6 +78,12 @@ void trial_see(struct trial *trial, const struct trial_seen *seen);
 
 /* Something has moved: `pages` of the move's, if it is of pages. A trial begins, or goes on. `back`: it is taken back. 0 or -ENOMEM. */
 int trial_moved(struct trial *trial, const struct move *move, uint32_t pages, bool back, uint64_t now_ns);
+
+/* Could a move be judged that is made now? Not before the regions that most of the time is spent in were seen often enough; true where there are none. */
+bool trial_can_judge(const struct trial *trial);
+
+/* What was moved is not all yet: what is seen meanwhile is of neither side. */
+void trial_goes_on(struct trial *trial, uint64_t now_ns);
 
 /* The verdict, told once. `slower`: by which part regions got slower, all together; below 0: faster. */
 enum trial_verdict trial_judge(struct trial *trial, uint64_t now_ns, float *slower);

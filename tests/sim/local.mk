@@ -2,7 +2,7 @@
 sim_made = tests/sim/sim_made.c tests/sim/sim_made.h
 EXTRA_DIST += $(sim_made)
 if HAVE_CHECK
-sim_tests = tests/sim/test_workload tests/sim/test_engine tests/sim/test_memory tests/sim/test_run tests/sim/test_holds
+sim_tests = tests/sim/test_workload tests/sim/test_engine tests/sim/test_memory tests/sim/test_run tests/sim/test_holds tests/sim/test_trials
 check_PROGRAMS += $(sim_tests)
 TESTS += $(sim_tests)
 sim_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -27,4 +27,8 @@ tests_sim_test_holds_SOURCES = tests/sim/test_holds.c $(sim_made)
 tests_sim_test_holds_CFLAGS = $(sim_cflags)
 tests_sim_test_holds_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_holds_LDADD = $(sim_libs)
+tests_sim_test_trials_SOURCES = tests/sim/test_trials.c $(sim_made)
+tests_sim_test_trials_CFLAGS = $(sim_cflags)
+tests_sim_test_trials_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_trials_LDADD = $(sim_libs)
 endif
