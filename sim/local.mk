@@ -7,6 +7,7 @@ libnsched_sim_la_SOURCES = \
 	sim/engine.c sim/engine.h sim/os_queue.h sim/os.c sim/os_queue.c sim/program.c sim/program_memory.c sim/program_messages.c sim/program.h \
 	sim/join.c sim/join.h sim/hands.c sim/sources.c \
 	sim/placed.c sim/placed.h sim/oracle.c sim/oracle.h \
+	sim/worlds.c sim/worlds.h \
 	sim/tables.c sim/tables.h sim/table_run.c sim/table_run.h \
 	sim/run.c sim/run.h
 libnsched_sim_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/sim -DNSCHED_WORKLOADS='"$(pkgdatadir)/workloads"'

@@ -13,7 +13,7 @@
 #include "sim_output.h"
 #include "sys/cpulist.h"
 
-enum { POLICIES_MOST = 32, SEEDS_MOST = 10000, ORACLE_RUNS = 200 };
+enum { POLICIES_MOST = 32, SEEDS_MOST = 10000, WORLDS_MOST = 1000000, ORACLE_RUNS = 200 };
 
 enum argument { NO_ARGUMENT, WITH_ARGUMENT, MAYBE_ARGUMENT /* only as --name=VALUE */ };
 
@@ -29,6 +29,7 @@ struct sim {
 	struct cpu_mask cpus;
 	bool some_cpus;
 	bool json, trace, list, help, standing;
+	unsigned long worlds;   /* made by chance; 0: the machine and the workload that are named */
 	unsigned long oracle;   /* placements tried for it; 0: it is not looked for */
 	char name[POLICIES_MOST][WORKLOAD_NAME];
 	unsigned n_policies;
@@ -58,6 +59,7 @@ static int whole(const char *name, const char *value, unsigned long least, unsig
 
 static int take_seeds(struct sim *s, const char *value) { return whole("--seeds", value, 1, SEEDS_MOST, &s->seeds); }
 static int take_seed(struct sim *s, const char *value) { return whole("--seed", value, 0, 4294967295ul, &s->seed); }
+static int take_random(struct sim *s, const char *value) { return whole("--random", value, 1, WORLDS_MOST, &s->worlds); }
 static int take_jobs(struct sim *s, const char *value) { return whole("--jobs", value, 1, 64, &s->jobs); }
 
 static int take_oracle(struct sim *s, const char *value)
@@ -119,6 +121,7 @@ static const struct flag {
 	{ "--policy", WITH_ARGUMENT, take_policies, "--policy P,Q,...    the policies (default: stay,joint)" },
 	{ "--table", WITH_ARGUMENT, take_table, "--table T           a published table beside the simulated one; --list has them" },
 	{ "--standing", NO_ARGUMENT, take_standing, "--standing          how joint stands in a table's rows (--table; default: of all) against all policies, or --policy" },
+	{ "--random", WITH_ARGUMENT, take_random, "--random N          N machines and workloads made by chance, from number --seed on: joint (--policy) against nothing" },
 	{ "--seeds", WITH_ARGUMENT, take_seeds, "--seeds N           runs of each, with seeds that follow each other (default 5)" },
 	{ "--seed", WITH_ARGUMENT, take_seed, "--seed N            the first seed (default 1)" },
 	{ "--oracle", MAYBE_ARGUMENT, take_oracle, "--oracle[=N]        also look for the best placement that could have been, in N tries (default 200)" },
@@ -139,6 +142,7 @@ static void usage(FILE *file)
 	fputs("usage: nsched sim --machine M --workload W [--policy P,Q,...] [OPTIONS]\n"
 	      "       nsched sim --table T [OPTIONS]\n"
 	      "       nsched sim --standing [--table T] [OPTIONS]\n"
+	      "       nsched sim --random N [--seed S] [--policy P] [OPTIONS]\n"
 	      "       nsched sim --list\n"
 	      "\n"
 	      "Runs a workload on a simulated machine under nsched's policies, and compares them.\n"
@@ -365,6 +369,17 @@ static int run_tables(const struct sim *s)
 	return 0;
 }
 
+static int run_random(const struct sim *s)
+{
+	struct sim_random_setup setup = { .config = &s->config, .policy = s->policies ? s->name[0] : "joint", .n = (unsigned)s->worlds, .seed = s->seed,
+	                                  .oracle = (unsigned)s->oracle, .jobs = s->jobs, .json = s->json };
+	if (s->machine || s->workload || s->table || s->standing || s->n_policies > 1) {
+		complain("--random makes machines and workloads of its own, for one policy");
+		return COMMAND_USAGE;
+	}
+	return sim_random(&setup);
+}
+
 static int sim_main(int argc, char **argv)
 {
 	static struct sim s;
@@ -381,8 +396,9 @@ static int sim_main(int argc, char **argv)
 		else sim_print_list(stdout);
 		return 0;
 	}
-	if (!s.policies && !s.standing) s.policies = "stay,joint";
+	if (!s.policies && !s.standing && !s.worlds) s.policies = "stay,joint";
 	if (s.policies) result = split_policies(&s);
+	if (!result && s.worlds) return run_random(&s);
 	if (!result && (s.table || s.standing)) return run_tables(&s);
 	if (!result) result = load(&s);
 	if (!result) result = run_them(&s);

@@ -4,7 +4,7 @@ bin_PROGRAMS += tools/nsched
 tools_nsched_SOURCES = \
 	tools/nsched.c tools/command.h tools/cmd_run.c tools/cmd_doctor.c tools/cmd_sim.c tools/cmd_replay.c \
 	tools/doctor_tools.c tools/doctor_measure.c \
-	tools/sim_output.h tools/sim_text.c tools/sim_json.c tools/sim_table.c tools/sim_standing.c \
+	tools/sim_output.h tools/sim_text.c tools/sim_json.c tools/sim_table.c tools/sim_standing.c tools/sim_random.c \
 	tools/environment.c tools/environment.h \
 	tools/launcher.c tools/launcher.h \
 	tools/ranks.c tools/ranks.h tools/ranks_meet.c tools/ranks_meet.h \

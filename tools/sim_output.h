@@ -34,6 +34,20 @@ int sim_print_table_json(const struct table_result *result, FILE *file);
  * against stay (both are added if they are not among them). 0, or a command's exit status, said why. */
 int sim_standing(const char *table, const struct table_setup *setup, const char *const *policies, unsigned n, bool json);
 
+struct sim_random_setup {
+	const struct nsched_config *config;
+	const char *policy;
+	unsigned n;             /* worlds, */
+	uint64_t seed;          /* from the one of this number on */
+	unsigned oracle;        /* placements tried for each; 0: the oracle is not asked */
+	unsigned long jobs;
+	bool json;
+};
+
+/* Runs worlds made by chance under the policy, and prints how it stands against nothing, and where it stands worst. 0, or a command's exit
+ * status, said why. */
+int sim_random(const struct sim_random_setup *setup);
+
 /* Machines, workloads and parameters. */
 void sim_print_list(FILE *file);
 

@@ -2,7 +2,7 @@
 sim_made = tests/sim/sim_made.c tests/sim/sim_made.h
 EXTRA_DIST += $(sim_made)
 if HAVE_CHECK
-sim_tests = tests/sim/test_workload tests/sim/test_engine tests/sim/test_memory tests/sim/test_run tests/sim/test_holds tests/sim/test_trials
+sim_tests = tests/sim/test_workload tests/sim/test_engine tests/sim/test_memory tests/sim/test_run tests/sim/test_holds tests/sim/test_trials tests/sim/test_worlds
 check_PROGRAMS += $(sim_tests)
 TESTS += $(sim_tests)
 sim_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -31,4 +31,8 @@ tests_sim_test_trials_SOURCES = tests/sim/test_trials.c $(sim_made)
 tests_sim_test_trials_CFLAGS = $(sim_cflags)
 tests_sim_test_trials_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_trials_LDADD = $(sim_libs)
+tests_sim_test_worlds_SOURCES = tests/sim/test_worlds.c $(sim_made)
+tests_sim_test_worlds_CFLAGS = $(sim_cflags)
+tests_sim_test_worlds_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_worlds_LDADD = $(sim_libs)
 endif

@@ -70,6 +70,19 @@ if command -v jq >/dev/null; then
 		(.policies[0].gap_to_oracle > 0)' "$work/json.1" >/dev/null || fail "the JSON is not as it should be: $(cat "$work/json.1")"
 fi
 
+# worlds made by chance: the same again, and each as one of them alone
+refused 2 "--random 0" --random 0
+refused 2 "makes machines and workloads of its own" --random 3 --machine two16
+for i in 1 2; do
+	"$nsched" sim --random 6 --seed 40 --jobs $i >"$work/random.$i" || fail "worlds made by chance"
+done
+cmp -s "$work/random.1" "$work/random.2" || fail "the same seed made other worlds"
+"$nsched" sim --random 1 --seed 43 >"$work/one" || fail "one world"
+ratio=$(awk '$1 == 43 && NF > 3 { print $4 }' "$work/random.1")
+[ -n "$ratio" ] && [ "$ratio" = "$(awk '$1 == 43 && NF > 3 { print $4 }' "$work/one")" ] || fail "world 43 came out at $ratio among others, and alone: $(cat "$work/one")"
+sed -n '/^workload 1/,/^$/p' "$work/one" >"$work/world.sim"
+"$nsched" sim --machine two16 --workload "$work/world.sim" --seeds 1 --policy stay >/dev/null || fail "the world that was shown is no workload"
+
 # a file of lstopo
 xml=$(find "$source/tests/fixtures" -name '*.xml' | sort | head -n 1)
 if [ -n "$xml" ]; then
