@@ -226,11 +226,48 @@ static int place_beginners(struct joint *j, struct draft *d)
 
 /* ---- the plan ------------------------------------------------------------------------------------------ */
 
+/* What a thread is likely to lose were it on some other node with CPUs, any of them, ns each second. */
+static float loss_elsewhere(const struct draft *d, unsigned t)
+{
+	const struct machine *m = d->s->machine;
+	unsigned here = (unsigned)d->after.thread_node[t], others = 0;
+	float sum = 0;
+	for (unsigned n = 0; n < m->n_nodes; n++) {
+		if (n == here || !m->node[n].n_cpus) continue;
+		sum += estimate_thread_on(&d->after, t, n);
+		others++;
+	}
+	return others ? sum / (float)others - estimate_thread_on(&d->after, t, here) : 0;
+}
+
+/* By how much more some node's CPUs are shared than all CPUs are, where there are more threads than CPUs: what threads lose that are bound there, since
+ * the system would give all of them the same in turn. A share of their time. */
+static float unevenness(const struct draft *d)
+{
+	const struct machine *m = d->s->machine;
+	float all = (float)d->load.threads / (float)m->n_cpus, most = all;
+	for (unsigned n = 0; n < m->n_nodes; n++)
+		if (m->node[n].n_cpus && (float)d->after.threads_on[n] / (float)m->node[n].n_cpus > most) most = (float)d->after.threads_on[n] / (float)m->node[n].n_cpus;
+	return all > 1 ? most / all - 1 : 0;
+}
+
+/* May a thread that goes stay after all, with no node beyond its part, and no CPU for nobody? */
+static bool may_go_back(const struct draft *d, unsigned t)
+{
+	unsigned from = (unsigned)d->before.thread_node[t], to = (unsigned)d->after.thread_node[t];
+	return d->after.threads_on[from] < load_part(&d->load, from) && d->after.threads_on[to] > d->s->machine->node[to].n_cpus;
+}
+
 static void explain_threads(struct draft *d)
 {
+	float least = 1e9f * unevenness(d);
 	for (unsigned t = 0; t < d->s->n_threads; t++) {
 		bool stays = d->after.thread_node[t] == d->before.thread_node[t];
 		if (!draft_may_thread(d, t) || d->thread_why[t] || (stays && estimate_thread(&d->before, t) < THREAD_COST_LEAST)) continue;
+		if (least > 0 && !d->s->thread[t].bound && (stays || may_go_back(d, t)) && loss_elsewhere(d, t) < least) {   /* left to the system */
+			if (!stays) estimate_move_thread(&d->after, t, (unsigned)d->before.thread_node[t]);
+			continue;
+		}
 		d->thread_why[t] = stays ? "hold beside its memory" : "to its memory, or to free CPUs";
 	}
 }
