@@ -13,7 +13,8 @@ enum {
 	AHEAD_MS = 3000,       /* and so far ahead at the least, and */
 	AHEAD_INTERVALS = 10,  /* so many more: all look at the board before, though nothing changes, and wake in time */
 	BURST_MS = 2000,       /* a meeting lasts until all who asked have what they wanted, and not longer than this, */
-	BURST_TRIES = 2500,    /* or so many tries: half a second, but for a machine that is slow */
+	BURST_TRIES = 2500,    /* or so many tries: half a second, but for a machine that is slow; */
+	FRUITLESS_TRIES = 400, /* who has moved nothing in so many of them gives up: all ranks pay for each try, with the faults that follow */
 	PAUSE_US = 200,        /* between two tries: a page is mapped again as soon as it is used */
 	STRAYS_LEAST = 4,      /* pages: for fewer there is no meeting; one or two are looked at by all ranks all the time, and never move */
 	REST_MS = 1000,        /* from one look at our own pages to the next; twice as long each time that nothing came of it, */
@@ -103,7 +104,14 @@ static unsigned find_favours(const struct neighbours *neighbours, uint64_t at_ns
 	return found;
 }
 
-/* How many are still wanted. */
+/* Asks the others to let go of what lies between the strays of our segment. */
+static void ask_for(struct neighbours *neighbours, const struct shared_segment *own, const struct strays *strays, uint64_t at_ns)
+{
+	neighbours_ask(neighbours, &(struct board_ask){ .at_ns = at_ns, .dev = own->dev, .ino = own->ino,
+	                                                .offset = own->offset + (strays->first - own->start), .bytes = strays->behind - strays->first });
+}
+
+/* How many are still wanted: as much of each as is, by now. */
 static unsigned do_favours(const struct neighbours *neighbours, uint64_t at_ns, const struct favour *favour, unsigned n)
 {
 	struct board_ask ask;
@@ -111,7 +119,7 @@ static unsigned do_favours(const struct neighbours *neighbours, uint64_t at_ns, 
 	for (unsigned i = 0; i < n; i++) {
 		unsigned slot = favour[i].slot;
 		if (!neighbours_asked(neighbours, &slot, at_ns, &ask) || slot != favour[i].slot) continue;
-		shared_let_go(favour[i].segment, favour[i].offset, favour[i].bytes);
+		shared_let_go(favour[i].segment, ask.offset, ask.bytes);
 		wanted++;
 	}
 	return wanted;
@@ -125,33 +133,53 @@ static bool goes_on(const struct session *s, uint64_t at_ns, unsigned tries)
 	return tries < BURST_TRIES && s->clock->now_ns(s->clock_state) < at_ns + BURST_MS * MS;
 }
 
+/* Our own wish at a meeting. */
+struct wish {
+	const struct shared_segment *own;  /* NULL: there is none, or none any more */
+	uint64_t at_ns;
+	struct shared_segment part;        /* where strays are left */
+	unsigned moved, left, fruitless;   /* pages; tries since one moved */
+};
+
+static void pursue(const struct sharing *sh, struct neighbours *neighbours, struct wish *w)
+{
+	struct strays strays = { 0 };
+	if (!w->own) return;
+	look(sh, &w->part, true, &strays);
+	w->moved += strays.moved;
+	w->left = strays.n;
+	w->fruitless = strays.moved ? 0 : w->fruitless + 1;
+	if (w->left < STRAYS_LEAST || w->fruitless == FRUITLESS_TRIES) {
+		w->own = NULL;
+		neighbours_ask(neighbours, &(struct board_ask){ 0 });
+		return;
+	}
+	/* the others are spared the faults of what has come already */
+	if (strays.first > w->part.start || strays.behind < w->part.end) ask_for(neighbours, w->own, &strays, w->at_ns);
+	w->part.start = strays.first;
+	w->part.end = strays.behind;
+}
+
 /* While the library keeps its segments mapped. */
 static void meet(struct sharing *sh, struct session *s, struct neighbours *neighbours, struct exchange *exchange, uint64_t at_ns)
 {
 	struct shared_segment list[SEGMENTS];
-	struct strays strays = { 0 };
 	struct favour favour[SEGMENTS];
-	unsigned n = shared_list(list, SEGMENTS), favours = find_favours(neighbours, at_ns, list, n, favour), tries = 0, moved = 0, others;
-	const struct shared_segment *own = sh->asked_ns == at_ns && sh->node_os >= 0 ? own_segment(list, n, neighbours->head.local_rank) : NULL;
-	struct shared_segment part = own ? *own : (struct shared_segment){ 0 };
+	struct wish wish = { .at_ns = at_ns };
+	unsigned n = shared_list(list, SEGMENTS), favours = find_favours(neighbours, at_ns, list, n, favour), tries = 0, others;
+	if (sh->asked_ns == at_ns && sh->node_os >= 0) wish.own = own_segment(list, n, neighbours->head.local_rank);
+	if (wish.own) wish.part = *wish.own;
 	for (unsigned i = 0; i < favours; i++) shared_part(favour[i].segment, favour[i].offset, favour[i].bytes, true);
 	do {
 		others = do_favours(neighbours, at_ns, favour, favours);
-		strays = (struct strays){ 0 };
-		if (own) look(sh, &part, true, &strays);
-		moved += strays.moved;
-		part.start = strays.first;
-		part.end = strays.behind;
-		if (own && strays.n < STRAYS_LEAST) {
-			own = NULL;
-			neighbours_ask(neighbours, &(struct board_ask){ 0 });
-		}
-	} while ((own || others) && goes_on(s, at_ns, ++tries) && exchange_hold(exchange, true));
+		pursue(sh, neighbours, &wish);
+	} while ((wish.own || others) && goes_on(s, at_ns, ++tries) && exchange_hold(exchange, true));
 	for (unsigned i = 0; i < favours; i++) shared_part(favour[i].segment, favour[i].offset, favour[i].bytes, false);
-	neighbours->totals.followed_pages += moved;
-	if (moved) sh->rest_ms = REST_MS;
+	neighbours->totals.followed_pages += wish.moved;
+	/* a few of many that stay are no reason to meet again soon */
+	if (wish.moved > wish.left) sh->rest_ms = REST_MS;
 	if (s->config.verbose && sh->asked_ns == at_ns)
-		log_line("%u pages that other ranks map too moved to node %d; %u did not", moved, sh->node_os, strays.n);
+		log_line("%u pages that other ranks map too moved to node %d; %u did not", wish.moved, sh->node_os, wish.left);
 }
 
 /* ---- asking ----------------------------------------------------------------------------------------------- */
@@ -169,8 +197,7 @@ static void ask(struct sharing *sh, struct neighbours *neighbours, uint64_t inte
 	if (strays.n < STRAYS_LEAST) return;
 	sh->asked_ns = (now_ns / MS + ahead_ms + GRID_MS) / GRID_MS * GRID_MS * MS;
 	sh->next_ns += ahead_ms * MS;
-	neighbours_ask(neighbours, &(struct board_ask){ .at_ns = sh->asked_ns, .dev = own->dev, .ino = own->ino,
-	                                                .offset = own->offset + (strays.first - own->start), .bytes = strays.behind - strays.first });
+	ask_for(neighbours, own, &strays, sh->asked_ns);
 }
 
 /* What samples have not hit yet, and our own tables. */

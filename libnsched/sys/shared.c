@@ -35,6 +35,7 @@ bool shared_parse(const char *line, struct shared_segment *s)
 	char flags[5];
 	unsigned major, minor;
 	int path = 0;
+	if (!is_segment(line, &s->maker)) return false;   /* of some hundred lines a few are: the others' numbers are not converted */
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &s->start, &s->end, flags, &s->offset, &major, &minor,
 	           &s->ino, &path) < 7)
 		return false;

@@ -22,12 +22,15 @@ enum {
 	REST_MS = 1000, AHEAD_MS = 3000, GRID_MS = 4000, INTERVAL_MS = 100,
 };
 
+static struct sharing sharing;
+
 /* ---- the fakes that take the places of sys/shared.c and sys/migrate.c ------------------------------------------- */
 
 static struct {
 	unsigned segments, let_go, last_parts;
 	struct { uint64_t start, offset, bytes; } last;
 	unsigned stop_after;               /* the other one has what it wanted after so many times; 0: never */
+	unsigned narrow_after;             /* and wants only a part of it from then on */
 	struct board *other;
 } shared;
 
@@ -58,6 +61,11 @@ bool shared_let_go(const struct shared_segment *s, uint64_t offset, uint64_t byt
 	shared.last.start = s->start;
 	shared.last.offset = offset;
 	shared.last.bytes = bytes;
+	if (shared.narrow_after && shared.narrow_after == shared.let_go) {
+		none.ask = (struct board_ask){ sharing.at_ns, DEV, INO + 1, 7 * PAGE, 3 * PAGE };
+		ck_assert_int_eq(board_set_head(shared.other, &none), 0);
+		none.ask = (struct board_ask){ 0 };
+	}
 	if (shared.stop_after == shared.let_go) ck_assert_int_eq(board_set_head(shared.other, &none), 0);
 	return true;
 }
@@ -85,7 +93,6 @@ long migrate_all(const unsigned *from_os, unsigned n, unsigned to_os)
 
 /* ---- the scene ----------------------------------------------------------------------------------------------- */
 
-static struct sharing sharing;
 static struct session session;
 static struct neighbours neighbours;
 static struct exchange exchange = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -97,6 +104,7 @@ static struct {
 	int held;
 	unsigned calls, frees_after;       /* the others have let go of it after so many calls; 0: never */
 	uint64_t each_ns;                  /* that pass in a call */
+	struct board_ask ask;              /* what our slot said at the last one, if anything */
 } library;
 
 static size_t sent(void *context, int32_t from, nsched_exchange_t *peers, size_t most)
@@ -111,6 +119,8 @@ static int hold(void *context, int on)
 	library.calls++;
 	now.now_ns += library.each_ns;
 	if (library.calls == library.frees_after) memset(hands.refuses, 0, sizeof hands.refuses);
+	struct board_ask ask;
+	if (board_read_ask(neighbours.board, (unsigned)board_own(neighbours.board), &ask) && ask.at_ns) library.ask = ask;
 	if (on && library.refused) return 0;
 	library.held = on;
 	return 1;
@@ -295,19 +305,54 @@ START_TEST(pages_follow)
 }
 END_TEST
 
-/* A meeting ends by the clock, or after so many tries where the clock stands; what would not move is not asked for at once again. */
+/* A meeting ends by the clock, or soon where nothing moves any more though the clock stands; what would not move, or but for a
+ * few pages, is not asked for at once again. */
 START_TEST(pages_that_stay)
 {
-	for (unsigned i = 0; i < PAGES; i++) hands.refuses[i] = -EACCES;
-	library.each_ns = _i ? 0 : 100 * MS;
+	enum { CLOCK = 1, FEW_MOVE = 2, FEW_PAGES = 10 };
+	struct board_ask ask;
+	unsigned moved = _i & FEW_MOVE ? FEW_PAGES : 0;
+	for (unsigned i = moved; i < PAGES; i++) hands.refuses[i] = -EACCES;
+	library.each_ns = _i & CLOCK ? 100 * MS : 0;
 	ask_now();
 	uint64_t at = sharing.at_ns;
 	go_to_meeting();
 	ck_assert_int_eq(library.held, 0);
 	ck_assert_uint_lt(now.now_ns, at + 3000 * MS);
-	ck_assert_uint_lt(library.calls, 3000);
-	ck_assert_uint_eq(neighbours.totals.followed_pages, 0);
-	ck_assert_uint_ne(sharing.rest_ms, REST_MS);
+	ck_assert_uint_lt(library.calls, 500);
+	ck_assert_uint_eq(neighbours.totals.followed_pages, moved);
+	ck_assert_uint_ge(sharing.rest_ms, 2 * REST_MS);
+	if (asked(&ask)) {
+		ck_assert_uint_gt(ask.at_ns, at);
+		ck_assert_uint_eq(sharing.rest_ms, 4 * REST_MS);
+	}
+}
+END_TEST
+
+/* What has come already is not asked for any more. */
+START_TEST(asks_for_less)
+{
+	for (unsigned i = 100; i < 130; i++) hands.refuses[i] = -EACCES;
+	hands.refuses[117] = 0;
+	ask_now();
+	uint64_t at = sharing.at_ns;
+	go_to_meeting();
+	ck_assert_uint_eq(neighbours.totals.followed_pages, PAGES - 29);
+	ck_assert_uint_eq(library.ask.at_ns, at);
+	ck_assert_uint_eq(library.ask.ino, INO + OURS);
+	ck_assert_uint_eq(library.ask.offset, 100 * PAGE);
+	ck_assert_uint_eq(library.ask.bytes, 30 * PAGE);
+}
+END_TEST
+
+/* Most have come: what is left is tried again as soon as after a move. */
+START_TEST(most_pages_follow)
+{
+	for (unsigned i = 0; i < PAGES / 3; i++) hands.refuses[i] = -EACCES;
+	ask_now();
+	go_to_meeting();
+	ck_assert_uint_eq(neighbours.totals.followed_pages, PAGES - PAGES / 3);
+	ck_assert_uint_le(sharing.rest_ms, 2 * REST_MS);   /* it asks at once for the next one, which doubles it */
 }
 END_TEST
 
@@ -364,6 +409,21 @@ START_TEST(a_favour)
 	ck_assert_uint_eq(shared.last_parts, 0);
 	ck_assert_uint_eq(hands.calls[FAKE_MOVE], 0);
 	ck_assert_int_eq(library.held, 0);
+}
+END_TEST
+
+START_TEST(a_smaller_favour)
+{
+	shared.narrow_after = 3;
+	shared.stop_after = 6;
+	session.mode = NEIGHBOURS_ALONE;
+	other_asks(START_NS + 8000 * MS, INO + 1);
+	step();
+	go_to_meeting();
+	ck_assert_uint_eq(shared.let_go, 6);
+	ck_assert_uint_eq(shared.last.offset, 7 * PAGE);
+	ck_assert_uint_eq(shared.last.bytes, 3 * PAGE);
+	ck_assert_uint_eq(shared.last_parts, 0);
 }
 END_TEST
 
@@ -441,7 +501,10 @@ static void add(TCase *tcase)
 	tcase_add_test(tcase, asks_for_a_part);
 	tcase_add_test(tcase, rests);
 	tcase_add_test(tcase, pages_follow);
-	tcase_add_loop_test(tcase, pages_that_stay, 0, 2);
+	tcase_add_loop_test(tcase, pages_that_stay, 0, 4);
+	tcase_add_test(tcase, most_pages_follow);
+	tcase_add_test(tcase, asks_for_less);
+	tcase_add_test(tcase, a_smaller_favour);
 	tcase_add_test(tcase, not_held);
 	tcase_add_loop_test(tcase, hands_fail, 0, 2);
 	tcase_add_test(tcase, a_favour);
