@@ -47,8 +47,9 @@ START_TEST(others_are_none)
 }
 END_TEST
 
-static const struct { const char *library, *function; } waited_in[] = {
-	{ "libgomp.so.1", "omp_get_max_threads" }, { "libopen-pal.so.40", "opal_progress" }, { "libmpich.so.12", "MPI_Wait" },
+/* GCC's runtime leaves memory behind when it goes, as the address sanitizer says. */
+static const struct { const char *library, *function; bool closes; } waited_in[] = {
+	{ "libgomp.so.1", "omp_get_max_threads", false }, { "libopen-pal.so.40", "opal_progress", true }, { "libmpich.so.12", "MPI_Wait", true },
 };
 
 /* It is found, where it is; and once it is gone, it is not, whatever is there now. */
@@ -65,6 +66,7 @@ START_TEST(found_in_memory)
 		ck_assert_uint_gt(code.end, ip);
 		ck_assert(!runtime_code_find(&libraries, code.start - 1, &code) || code.end <= ip);
 	}
+	if (!waited_in[_i].closes) return;
 	dlclose(library);
 	if (dlopen(waited_in[_i].library, RTLD_NOW | RTLD_NOLOAD)) return;   /* it does not go */
 	ck_assert(!runtime_code_find(&libraries, ip, &code));
