@@ -30,9 +30,15 @@
 /* Its locks are made once: a thread may still be in a call while another closes and opens. */
 struct nsched process_one = { .exchange.lock = PTHREAD_MUTEX_INITIALIZER, .ranges.lock = PTHREAD_MUTEX_INITIALIZER, .step_lock = PTHREAD_MUTEX_INITIALIZER };
 pthread_mutex_t process_open_lock = PTHREAD_MUTEX_INITIALIZER;
+_Atomic int process_loading;
+bool process_left_behind;
 
 int process_worthwhile(nsched_error_t *why)
 {
+	if (process_left_behind) {
+		if (why) snprintf(why->text, sizeof why->text, "this process was forked while its parent loaded libraries for nsched");
+		return 0;
+	}
 	if (nodes_to_choose(PROCESS_ROOT, launch_cpus())) return 1;
 	if (why && getauxval(AT_SECURE)) snprintf(why->text, sizeof why->text, "this program has more rights than its user: it is left alone");
 	else if (why) snprintf(why->text, sizeof why->text, "one NUMA node: there is nothing to choose (see numactl -H, and the cpuset of this job)");
@@ -43,7 +49,9 @@ int process_worthwhile(nsched_error_t *why)
 int process_probe(nsched_source_t *source, size_t size, unsigned most)
 {
 	pthread_mutex_lock(&process_open_lock);
-	int ret = process_one.opens && process_one.pid == getpid() ? -EBUSY : probe_sources(source, size, most);
+	atomic_fetch_add(&process_loading, 1);
+	int ret = process_left_behind || (process_one.opens && process_one.pid == getpid()) ? -EBUSY : probe_sources(source, size, most);
+	atomic_fetch_sub(&process_loading, 1);
 	pthread_mutex_unlock(&process_open_lock);
 	return ret;
 }
@@ -94,7 +102,9 @@ static int open_locked(const struct nsched_config *config)
 {
 	if (process_one.opens && process_one.pid == getpid()) return 0;
 	if (config) {
+		atomic_fetch_add(&process_loading, 1);
 		make(config);
+		atomic_fetch_sub(&process_loading, 1);
 		return 0;
 	}
 	struct nsched_config *own;
@@ -102,7 +112,9 @@ static int open_locked(const struct nsched_config *config)
 	int ret = nsched_config_create(&own);
 	if (ret) return ret;
 	if (nsched_config_environment(own, &error)) log_line("%s (ignored)", error.text);
+	atomic_fetch_add(&process_loading, 1);
 	make(own);
+	atomic_fetch_sub(&process_loading, 1);
 	nsched_config_destroy(own);
 	return 0;
 }
@@ -227,7 +239,11 @@ static void publish(const struct session *s)
 
 static int step_locked(pid_t self_tid)
 {
-	if (!process_one.idle && !process_one.prepared && !process_one.stopped) prepare(self_tid);
+	if (!process_one.idle && !process_one.prepared && !process_one.stopped) {
+		atomic_fetch_add(&process_loading, 1);
+		prepare(self_tid);
+		atomic_fetch_sub(&process_loading, 1);
+	}
 	atomic_store(&process_one.begun, true);
 	if (process_one.idle || process_one.stopped) return 0;
 	look_at_row();

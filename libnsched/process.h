@@ -52,6 +52,11 @@ void process_exec_end(void);
 extern struct nsched process_one;
 extern pthread_mutex_t process_open_lock;   /* protects opens, pid and what is made and freed with them */
 
+/* Threads that are loading libraries or reading the topology for nsched. hwloc and the loader have locks and lists of their own, which a child that another
+ * thread forks meanwhile has half changed for ever: nsched stands aside in it. */
+extern _Atomic int process_loading;
+extern bool process_left_behind;            /* in such a child */
+
 /* From now on it is seen when the process forks, or starts other programs. Again does nothing more. Under the lock. */
 void process_watch_children(void);
 

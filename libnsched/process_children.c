@@ -11,7 +11,8 @@
 #include "sys/files.h"
 
 enum {
-	FORK_WAIT_NS = 100000, FORK_TRIES = 20, /* a fork waits at the most 2 ms for a step to end */
+	FORK_WAIT_NS = 100000, FORK_TRIES = 20, /* a fork waits at the most 2 ms for a step to end... */
+	FORK_LOAD_TRIES = 1000,                 /* ...and 100 ms for libraries to be loaded: the program may load some in the child, too */
 };
 
 /* Of each thread: since glibc 2.36 two threads may be forking at a time. */
@@ -36,7 +37,9 @@ static bool lock_soon(pthread_mutex_t *lock)
 static void fork_prepare(void)
 {
 	int saved = errno;
+	const struct timespec wait = { 0, FORK_WAIT_NS };
 	forking = (pid_t)syscall(SYS_gettid);
+	for (int i = 0; atomic_load(&process_loading) && i < FORK_LOAD_TRIES; i++) nanosleep(&wait, NULL);
 	fork_has_step_lock = process_one.opens && lock_soon(&process_one.step_lock);
 	fork_has_ranges_lock = lock_soon(&process_one.ranges.lock);
 	errno = saved;
@@ -65,6 +68,8 @@ static void fork_child(void)
 	pthread_mutex_init(&process_open_lock, NULL);
 	if (fork_has_step_lock) pthread_mutex_unlock(&process_one.step_lock);   /* ours: this is the thread that took it */
 	else pthread_mutex_init(&process_one.step_lock, NULL);                  /* a step's, which goes on in the parent */
+	process_left_behind |= atomic_load(&process_loading) > 0;
+	atomic_store(&process_loading, 0);
 	ranges_forked(&process_one.ranges, fork_has_ranges_lock);
 	if (serves()) give_back_cpus(forking);
 	exchange_forked(&process_one.exchange);
