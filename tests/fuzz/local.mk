@@ -58,10 +58,15 @@ tests/fuzz/libfuzz.a: $(fuzz_sources) $(fuzz_headers)
 	rm -f $@
 	ar rcs $@ tests/fuzz/objects/*.o
 MOSTLYCLEANFILES += tests/fuzz/libfuzz.a
-# One after the other, to the end; those that found something are named.
+# One after the other, to the end; with results as automake's tests leave them, for quickstart. `fuzz-can` tells whether there is a libFuzzer.
 fuzz: $(addprefix tests/fuzz/fuzz-,$(fuzz_targets))
-	@failed=; for name in $(fuzz_targets); do $(MAKE) --no-print-directory fuzz-$$name >tests/fuzz/$$name.log 2>&1 && echo "fuzz: $$name: $$(tail -n 1 tests/fuzz/$$name.log)" || \
-		{ failed="$$failed $$name"; tail -n 30 tests/fuzz/$$name.log; }; done; test -z "$$failed" || { echo "fuzz: failed:$$failed"; exit 1; }
+	@failed=; for name in $(fuzz_targets); do log=tests/fuzz/fuzz-$$name.log; \
+	if $(MAKE) --no-print-directory fuzz-$$name >$$log 2>&1; then result=PASS; else result=FAIL; failed="$$failed $$name"; tail -n 30 $$log; fi; \
+	echo "$$result: tests/fuzz/fuzz-$$name: $$(tail -n 1 $$log)"; echo ":test-result: $$result" >tests/fuzz/fuzz-$$name.trs; done; \
+	test -z "$$failed" || { echo "fuzz: failed:$$failed"; exit 1; }
+fuzz-can:
+	@echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o tests/fuzz/can && rm -f tests/fuzz/can
+.PHONY: fuzz-can
 $(addprefix fuzz-,$(fuzz_targets)): fuzz-%: tests/fuzz/fuzz-%
 	@$(MKDIR_P) fuzz-corpus/$*
 	tests/fuzz/fuzz-$* -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2500 -max_len=65536 fuzz-corpus/$* $(srcdir)/tests/fuzz/corpus/$* \
