@@ -30,6 +30,7 @@ struct table_setup {
 	unsigned n_set;
 	double perturb;
 	unsigned long seeds, seed, jobs;
+	unsigned oracle;               /* placements tried for each row's best; 0: it is not looked for (--standing only) */
 };
 
 /* Runs it. 0, or -errno with a text. */

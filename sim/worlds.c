@@ -13,8 +13,13 @@ enum { WORK_LEAST_MS = 4000, WORK_MOST_MS = 12000, RUN_MS_LEAST = 5, RUN_MS_MOST
 /* So many threads in one world at most, however many CPUs it has: more of the same would show nothing new. */
 enum { THREADS_MOST = 96 };
 
+/* What a thread asks of memory, as a share of what a node's serves: one alone does not fill it. */
+#define RATE_LEAST 0.003
+#define RATE_MOST 0.4
+
 struct maker {
 	struct chance chance;
+	double node_gbs;
 	char *text;
 	unsigned room, used;
 	bool full;
@@ -60,7 +65,7 @@ static void write_in(struct maker *k, char *text, unsigned room)
 static unsigned make_machine(struct maker *k, struct world *world)
 {
 	unsigned nodes = between(k, 2, 8), cores = between(k, 1, 8), threads = one_in(k, 4) ? 2 : 1;
-	double gbs = scaled(k, 3, 60);
+	double gbs = k->node_gbs = scaled(k, 4, 100);
 	write_in(k, world->machine, sizeof world->machine);
 	say(k, "node:%u(memory=32GB) core:%u pu:%u", nodes, cores, threads);
 	write_in(k, world->sets, sizeof world->sets);
@@ -98,7 +103,7 @@ static void say_phase(struct maker *k, unsigned work_ms)
 {
 	unsigned run_ms = between(k, RUN_MS_LEAST, RUN_MS_MOST);
 	say(k, "  repeat %u\n    run %ums vary %.2g stall %.2g rate %.3gGB/s on ", work_ms / run_ms + 1, run_ms, scaled(k, 0.01, 0.3),
-	    0.1 + 0.85 * chance_unit(&k->chance), scaled(k, 0.05, 6));
+	    0.1 + 0.85 * chance_unit(&k->chance), k->node_gbs * scaled(k, RATE_LEAST, RATE_MOST));
 	say_uses(k);
 	say(k, "\n");
 	if (one_in(k, 8)) say(k, "    sleep %ums vary 0.5\n", between(k, 1, 20));
@@ -126,7 +131,7 @@ static void say_process(struct maker *k, const char *name, unsigned count, unsig
 static void say_crowd(struct maker *k, unsigned cpus)
 {
 	say(k, "process make\nthread main\n  spawn job %u\n  wait\nprocess job count 0\nthread job\nmemory own %uMiB\n", between(k, 1, 2 * cpus), between(k, 1, 32));
-	say(k, "  run %ums vary 0.5 stall %.2g rate %.3gGB/s on own\n", between(k, 300, 3000), 0.1 + 0.6 * chance_unit(&k->chance), scaled(k, 0.05, 1));
+	say(k, "  run %ums vary 0.5 stall %.2g rate %.3gGB/s on own\n", between(k, 300, 3000), 0.1 + 0.6 * chance_unit(&k->chance), k->node_gbs * scaled(k, RATE_LEAST, RATE_MOST / 4));
 }
 
 static void make_workload(struct maker *k, struct world *world, unsigned cpus)

@@ -352,7 +352,7 @@ static int stand(const struct sim *s, const struct table_setup *setup)
 static int run_tables(const struct sim *s)
 {
 	struct table_setup setup = { .config = &s->config, .set = s->set, .n_set = s->n_set, .perturb = s->perturb, .seeds = s->seeds, .seed = s->seed,
-	                             .jobs = s->jobs };
+	                             .jobs = s->jobs, .oracle = (unsigned)s->oracle };
 	static struct table_result result;
 	char error[SIM_ERROR];
 	if (s->table && !table_find(s->table)) return no_table(s->table);

@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "command.h"
+#include "oracle.h"
 #include "pure/policy.h"
 #include "sim_output.h"
 
 /* joint is to be the best, or within so much of the best, and never further behind stay. */
 #define BEST_WITHIN 0.02
 #define STAY_WITHIN 0.01
+/* And within this of the best placement that could have been. */
+#define ORACLE_WITHIN 0.03
 
 enum { POLICIES = 32 };
 
@@ -19,8 +22,8 @@ struct standing {
 	const char *policy[POLICIES];
 	unsigned n, joint, stay;
 	bool json;
-	unsigned rows, near_best, near_stay;
-	double worst_best, worst_stay;
+	unsigned rows, near_best, near_stay, near_oracle;
+	double worst_best, worst_stay, worst_oracle;
 };
 
 /* Rows of the same workload on the same machine are the same runs; those that compare CPU time have none of their own. */
@@ -42,7 +45,28 @@ static int prepare(const struct standing *s, const struct sim_machine *machine, 
 	return 0;
 }
 
-static void print(struct standing *s, const struct table *t, unsigned row, const struct workload *w, const struct sim_summary *each, unsigned best)
+/* What the best placement from the start comes to, by the row's measure; 0: it is not asked for. Below 0: there is no memory. */
+static double find_oracle(const struct standing *s, const struct sim_run *like)
+{
+	struct placed best;
+	char how[ORACLE_HOW];
+	nsched_error_t wrong;
+	double sum = 0;
+	if (!s->setup->oracle) return 0;
+	if (oracle_search(like, s->setup->oracle, (unsigned)s->setup->jobs, &best, how, NULL, NULL)) return -1;
+	for (unsigned long k = 0; k < s->setup->seeds; k++) {
+		struct sim_run run = *like;
+		run.placed = &best;
+		run.seed = s->setup->seed + k;
+		run.config.sample_hz = 0;
+		if (nsched_config_set(&run.config, "policy", "stay", &wrong) >= 0) sim_run(&run);
+		sum += run.result.metric / (double)s->setup->seeds;
+	}
+	free(best.node);
+	return sum;
+}
+
+static void print(struct standing *s, const struct table *t, unsigned row, const struct workload *w, const struct sim_summary *each, unsigned best, double oracle)
 {
 	const struct sim_summary *joint = &each[s->joint], *stay = &each[s->stay];
 	double to_best = sim_ratio(w->metric, joint->mean, each[best].mean) - 1, to_stay = sim_ratio(w->metric, joint->mean, stay->mean) - 1;
@@ -51,15 +75,22 @@ static void print(struct standing *s, const struct table *t, unsigned row, const
 	s->near_stay += to_stay <= STAY_WITHIN;
 	s->worst_best = fmax(s->worst_best, to_best);
 	s->worst_stay = fmax(s->worst_stay, to_stay);
+	double to_oracle = oracle > 0 ? sim_ratio(w->metric, joint->mean, oracle) - 1 : 0;
+	s->near_oracle += to_oracle <= ORACLE_WITHIN;
+	s->worst_oracle = fmax(s->worst_oracle, to_oracle);
 	if (s->json) {
 		printf("%s\n  { \"table\": \"%s\", \"row\": \"%s\", \"stay\": %.6g, \"best\": %.6g, \"best_policy\": \"%s\", \"joint\": %.6g, "
-		       "\"against_best\": %.4f, \"against_stay\": %.4f }",
+		       "\"against_best\": %.4f, \"against_stay\": %.4f",
 		       s->rows > 1 ? "," : "[", t->name, t->row[row].label, stay->mean, each[best].mean, s->policy[best], joint->mean, to_best, to_stay);
+		if (oracle > 0) printf(", \"oracle\": %.6g, \"against_oracle\": %.4f", oracle, to_oracle);
+		printf(" }");
 		return;
 	}
-	printf("%-9s%-24s %9.2f %9.2f %-17s %9.2f (%.2f) %+7.1f %% %+7.1f %%%s%s\n", t->name, t->row[row].label, stay->mean, each[best].mean,
-	       s->policy[best], joint->mean, joint->deviation, 100 * to_best, 100 * to_stay, to_best > BEST_WITHIN ? "  behind the best" : "",
-	       to_stay > STAY_WITHIN ? "  behind stay" : "");
+	printf("%-9s%-24s %9.2f %9.2f %-17s %9.2f (%.2f) %+7.1f %% %+7.1f %%", t->name, t->row[row].label, stay->mean, each[best].mean,
+	       s->policy[best], joint->mean, joint->deviation, 100 * to_best, 100 * to_stay);
+	if (oracle > 0) printf(" %+7.1f %%", 100 * to_oracle);
+	printf("%s%s%s\n", to_best > BEST_WITHIN ? "  behind the best" : "", to_stay > STAY_WITHIN ? "  behind stay" : "",
+	       to_oracle > ORACLE_WITHIN ? "  behind the oracle" : "");
 	fflush(stdout);
 }
 
@@ -81,7 +112,9 @@ static int do_row(struct standing *s, const struct table *t, unsigned row, const
 		if (each[p].average.error || each[p].average.stuck_line) ret = -EIO;
 		else if (p && sim_ratio(w.metric, each[p].mean, each[best].mean) < 1) best = p;
 	}
-	if (!ret) print(s, t, row, &w, each, best);
+	double oracle = ret ? 0 : find_oracle(s, run + s->joint * s->setup->seeds);
+	if (oracle < 0) ret = -ENOMEM;
+	if (!ret) print(s, t, row, &w, each, best, oracle);
 	else complain("%s: a run went wrong", t->row[row].workload);
 	workload_free(&w);
 	return ret ? COMMAND_BROKEN : 0;
@@ -124,10 +157,15 @@ int sim_standing(const char *table, const struct table_setup *setup, const char 
 		complain("there is no memory for so many runs");
 		return COMMAND_BROKEN;
 	}
-	if (!json) printf("%-9s%-24s %9s %9s %-17s %9s %6s %9s %9s\n", "table", "row", "stay", "best", "", "joint", "", "to best", "to stay");
+	if (!json)
+		printf("%-9s%-24s %9s %9s %-17s %9s %6s %9s %9s%s\n", "table", "row", "stay", "best", "", "joint", "", "to best", "to stay",
+		       setup->oracle ? " to oracle" : "");
 	for (unsigned i = 0; !result && table_at(i); i++)
 		if (!table || !strcmp(table_at(i)->name, table)) result = do_table(&s, table_at(i), run);
 	free(run);
+	if (!json && !result && setup->oracle)
+		printf("\njoint is within %.0f %% of the best placement from the start in %u of %u rows (worst %+.1f %%)", 100 * ORACLE_WITHIN, s.near_oracle, s.rows,
+		       100 * s.worst_oracle);
 	if (json) printf("%s\n]\n", s.rows ? "" : "[");
 	else if (!result)
 		printf("\njoint is the best, or within %.0f %% of it, in %u of %u rows (worst %+.1f %%), and at most %.0f %% behind stay in %u (worst %+.1f %%)\n",
