@@ -283,7 +283,7 @@ static int open_all(struct opening *o)
 	read_nodes(o);
 	int ret = add_devices(o);
 	if (!ret && !u->n_groups) {
-		snprintf(o->why, BANDWIDTH_WHY, "this machine has no counters of what its memory serves (a virtual one?), or none that are known here");
+		snprintf(o->why, BANDWIDTH_WHY, "this machine has no counters of its memory that are known");
 		return -ENODEV;
 	}
 	if (ret) return ret;
