@@ -2,10 +2,12 @@
 # those that take long, or depend on the host's load more than a test may.
 live_tests = tests/live/one-node tests/live/no-syscall tests/live/no-syscall-libomp tests/live/perf-bench tests/live/main-job
 live_more = tests/live/replay tests/live/talk tests/live/sandbox tests/live/two-hosts tests/live/ranks tests/live/doctor tests/live/sources \
-  tests/live/footprint
-check_PROGRAMS += tests/live/crossed tests/live/owners tests/live/hot
+  tests/live/footprint tests/live/counters
+check_PROGRAMS += tests/live/crossed tests/live/owners tests/live/hot tests/live/counted
 tests_live_crossed_SOURCES = tests/live/crossed.c
 tests_live_crossed_LDADD = -lpthread
+tests_live_counted_SOURCES = tests/live/counted.c
+tests_live_counted_LDADD = libnsched.la -lpthread -ldl
 tests_live_owners_SOURCES = tests/live/owners.c
 tests_live_owners_LDADD = libnsched.la -lpthread
 tests_live_hot_SOURCES = tests/live/hot.c tests/numabox/mark.h
@@ -15,7 +17,7 @@ EXTRA_DIST += tests/ranks/team.c tests/ranks/jam.c tests/ranks/pairs.c tests/ran
 
 check-live: all $(omp_examples) tests/plugin/test_nosyscall_core tests/tools/refuse tests/live/crossed $(live_omp)
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_tests)
-check-live-more: all $(omp_examples) tests/tools/refuse tests/live/crossed tests/live/owners tests/live/hot
+check-live-more: all $(omp_examples) tests/tools/refuse tests/live/crossed tests/live/owners tests/live/hot tests/live/counted
 	@srcdir=$(srcdir) $(srcdir)/tests/live/run-all $(live_more)
 .PHONY: check-live check-live-more
 
