@@ -1,7 +1,7 @@
 # What a user gets, measured: `make check-live`. One after the other, since they measure; some minutes. `make check-live-more`:
 # those that take long, or depend on the host's load more than a test may.
 live_tests = tests/live/one-node tests/live/no-syscall tests/live/no-syscall-libomp tests/live/perf-bench tests/live/main-job
-live_more = tests/live/replay tests/live/talk tests/live/sandbox tests/live/two-hosts tests/live/ranks tests/live/doctor tests/live/sources \
+live_more = tests/live/replay tests/live/talk tests/live/sandbox tests/live/changes tests/live/two-hosts tests/live/ranks tests/live/doctor tests/live/sources \
   tests/live/footprint tests/live/counters
 check_PROGRAMS += tests/live/crossed tests/live/owners tests/live/hot tests/live/counted
 tests_live_crossed_SOURCES = tests/live/crossed.c
