@@ -71,7 +71,6 @@ run_tests()
 	stage build "Tests and lints" make -C build -k -j "$jobs" check
 	stage build-address "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer" make -C build-address -k -j "$jobs" check
 	stage build-thread "Unit tests with ThreadSanitizer" make -C build-thread -k -j "$jobs" check
-	if make -C build fuzz-can >/dev/null 2>&1; then stage build "Fuzzers, a minute each" make -C build -k -j "$jobs" fuzz; fi
 	stage build "Live tests on several nodes: each is measured alone, some minutes in all" make -C build check-live
 	add_up build build-address build-thread
 }

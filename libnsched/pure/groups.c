@@ -52,7 +52,7 @@ static void add_shared(struct partner *p, int thread, float shared)
 /* All users of a chunk share it with its main user. */
 static void look_at_chunk(struct finder *f, const struct situation_chunk *c)
 {
-	const struct situation_use *use = &f->s->use[c->first_use];
+	const struct situation_use *use = situation_uses(f->s, c);
 	unsigned main = 0;
 	for (unsigned u = 0; u < c->n_uses; u++) {
 		f->traffic[use[u].thread] += use[u].rate;

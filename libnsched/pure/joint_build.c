@@ -139,7 +139,7 @@ static int bundle_threads(struct build *b, const struct groups *g)
 /* The bundle with most of a chunk's traffic, by a vote: each use takes from the one that leads, if it is not its own. */
 static int find_owner(const struct build *b, const struct situation_chunk *c)
 {
-	const struct situation_use *use = &b->j->s->use[c->first_use];
+	const struct situation_use *use = situation_uses(b->j->s, c);
 	float lead = 0, mine = 0, all = 0;
 	int leads = -1;
 	for (unsigned u = 0; u < c->n_uses; u++) {

@@ -159,7 +159,7 @@ static void spread_lone(struct packer *p)
 /* The group of most of what a chunk is used for; GROUPS_NONE: one thread uses it, or no group. */
 static int group_of_chunk(const struct packer *p, const struct situation_chunk *c)
 {
-	const struct situation_use *use = &p->d.s->use[c->first_use];
+	const struct situation_use *use = situation_uses(p->d.s, c);
 	unsigned main = 0;
 	for (unsigned u = 0; u < c->n_uses; u++)
 		if (use[u].rate > use[main].rate) main = u;

@@ -129,7 +129,7 @@ static int emit_members(struct pool *p, unsigned turn, float rate)
 static int share_out(struct pool *p, unsigned chunk)
 {
 	struct situation_chunk *c = &p->s->chunk[chunk];
-	const struct situation_use *use = &p->s->use[c->first_use];
+	const struct situation_use *use = situation_uses(p->s, c);
 	float known = situation_traffic(p->s, c), all = known * (1 + c->unknown), pooled = known * c->unknown;
 	unsigned first = p->n, small = 0;
 	int ret = 0;

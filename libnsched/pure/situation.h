@@ -5,6 +5,7 @@
 #define NSCHED_SITUATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pure/machine.h"
@@ -82,6 +83,12 @@ void situation_free(struct situation *situation);
 struct situation_thread *situation_add_thread(struct situation *situation);
 struct situation_chunk *situation_add_chunk(struct situation *situation);
 struct situation_use *situation_add_use(struct situation *situation);
+
+/* The chunk's n_uses uses; NULL where it has none, for then there may be no array. */
+static inline const struct situation_use *situation_uses(const struct situation *situation, const struct situation_chunk *chunk)
+{
+	return chunk->n_uses ? &situation->use[chunk->first_use] : NULL;
+}
 
 /* The same for what thread `thread` says to another; both sides have to be told. Threads in ascending order. */
 struct situation_talk *situation_add_talk(struct situation *situation, unsigned thread);

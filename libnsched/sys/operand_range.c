@@ -79,6 +79,14 @@ static bool read_around(struct range_scratch *s, const struct operand_code *code
 
 /* ---- cutting ------------------------------------------------------------------------------------------ */
 
+/* Where a jump goes, from the end of its instruction; -1: out of any range. */
+static int32_t target_of(uint32_t from, int32_t jump)
+{
+	int64_t target = (int64_t)from + jump;
+
+	return target >= 0 && target <= INT32_MAX ? (int32_t)target : -1;
+}
+
 /* Cuts [from, to) in a row. Stops early at bytes that are no instruction, and when there is no room. Returns
  * where it stopped. */
 static uint32_t cut_row(struct range_scratch *s, const struct range *range, uint32_t from, uint32_t to, unsigned most)
@@ -91,7 +99,7 @@ static uint32_t cut_row(struct range_scratch *s, const struct range *range, uint
 
 		*place = (struct place){ .at = (uint16_t)from, .target = -1, .flow = outline.flow, .dead = true };
 		from += outline.bytes;
-		s->to[s->places++] = outline.direct ? (int32_t)from + outline.jump : -1;
+		s->to[s->places++] = outline.direct ? target_of(from, outline.jump) : -1;
 	}
 	return from;
 }

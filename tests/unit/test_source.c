@@ -24,6 +24,12 @@ static const bool instrumented = true;
 #else
 static const bool instrumented = false;
 #endif
+/* The thread sanitizer hands on a signal when it sees fit, and several as one. */
+#if defined(__SANITIZE_THREAD__)
+static const bool signals_come_late = true;
+#else
+static const bool signals_come_late = false;
+#endif
 
 enum { BYTES = 64 << 20, PAGE = 4096, PERIOD_NS = 1000000 };
 
@@ -316,9 +322,10 @@ START_TEST(price_of_a_signal)
 	ck_assert_int_eq(cpu_timer_create((pid_t)syscall(SYS_gettid), SIGUSR2, VALUE, &timer), 0);
 	unsigned quick = price_with(timer, 0), signals = (unsigned)came;
 	ck_assert_uint_gt(quick, 0);
-	ck_assert_uint_ge(signals, 16);
+	ck_assert_uint_ge(signals, signals_come_late ? 1 : 16);
 	ck_assert_uint_gt(drained, 0);
-	ck_assert_uint_gt(price_with(timer, WORK_NS), WORK_NS);
+	unsigned slow = price_with(timer, WORK_NS);
+	ck_assert_uint_gt(slow, signals_come_late ? 0 : WORK_NS);
 	ck_assert_uint_eq((unsigned)came, signals);
 	ck_assert_msg(quick < WORK_NS || instrumented, "%u", quick);
 	ck_assert(!wrong);
