@@ -49,7 +49,7 @@ check-harmless: all $(check_PROGRAMS) tests/stubs/two_nodes.la tests/harmless/fa
 # of simulated time. A sanitizer's malloc does not say what it has given out.
 SOAK_SECONDS = 60
 check_PROGRAMS += tests/harmless/soak
-tests_harmless_soak_SOURCES = tests/harmless/soak.c tests/stubs/two_nodes.c
+tests_harmless_soak_SOURCES = tests/harmless/soak.c tests/harmless/dice.h tests/stubs/two_nodes.c
 tests_harmless_soak_CFLAGS = $(AM_CFLAGS)
 tests_harmless_soak_LDADD = libnsched_core.la -ldl -lpthread
 EXTRA_DIST += tests/harmless/grows
@@ -75,11 +75,11 @@ STRESS_SECONDS = 1800
 STRESS_SEED = 1
 check_PROGRAMS += tests/harmless/stress tests/harmless/stress-here
 stress_cppflags = $(AM_CPPFLAGS) -I$(top_srcdir)/ompt_plugin
-tests_harmless_stress_SOURCES = tests/harmless/stress.c tests/plugin/made_up.h
+tests_harmless_stress_SOURCES = tests/harmless/stress.c tests/harmless/dice.h tests/plugin/made_up.h
 tests_harmless_stress_CPPFLAGS = $(stress_cppflags)
 tests_harmless_stress_LDADD = libompt.la libnsched_core.la -ldl -lpthread
 EXTRA_tests_harmless_stress_DEPENDENCIES = $(plugin_modules)
-tests_harmless_stress_here_SOURCES = tests/harmless/stress.c tests/plugin/made_up.h tests/stubs/two_nodes.c
+tests_harmless_stress_here_SOURCES = tests/harmless/stress.c tests/harmless/dice.h tests/plugin/made_up.h tests/stubs/two_nodes.c
 tests_harmless_stress_here_CPPFLAGS = $(stress_cppflags) -DSTRESS_HERE
 tests_harmless_stress_here_LDADD = libompt.la libnsched_core.la -ldl -lpthread
 EXTRA_tests_harmless_stress_here_DEPENDENCIES = $(plugin_modules)

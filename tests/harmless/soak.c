@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "nsched.h"
+#include "dice.h"
 
 enum {
 	THREADS = 8, BYTES = 1 << 20, ROUND_MS = 30,
@@ -39,26 +40,11 @@ static _Atomic int over;
 static _Atomic uint64_t calls;
 static uint64_t rounds;
 
-static uint64_t chance(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 static void must(int holds, const char *what)
 {
 	if (holds) return;
 	fprintf(stderr, "soak: %s\n", what);
 	abort();
-}
-
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static void fork_once(uint64_t choice)

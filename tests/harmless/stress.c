@@ -21,6 +21,7 @@
 #include <nsched.h>
 
 #include "../plugin/made_up.h"
+#include "dice.h"
 
 enum {
 	TEAMS = 2, OTHERS = 3, ROUND_MS = 400,
@@ -35,26 +36,11 @@ static _Atomic int over;
 static _Atomic unsigned long regions, forks, binds, lives;
 static uint64_t seed;
 
-static uint64_t chance(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 static void must(int holds, const char *what)
 {
 	if (holds) return;
 	fprintf(stderr, "stress, seed %llu: %s\n", (unsigned long long)seed, what);
 	abort();
-}
-
-static double now_s(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static pthread_t started(void *(*run)(void *arg), void *arg)

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "places.h"
+
 enum { THREADS_MOST = 64, BIG = 8 << 20, SMALL = 32 << 10, LINE = 64, FIRST_S = 10, EACH = 4096, LOCAL = 0, REMOTE = 1 };
 
 static struct {
@@ -57,37 +59,6 @@ static bool define_events(void)
 	       define(handle, "remote_dram", READ_ONLY_DELTA, LONG_LONG, answer, (void *)REMOTE) == 0;
 }
 
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static unsigned node(void)
-{
-	unsigned cpu = 0, node = 0;
-
-	syscall(SYS_getcpu, &cpu, &node, NULL);
-	return node;
-}
-
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	for (int i = 0; i < work.cpus; i++) {
-		if (cpu < 0 || i == cpu)
-			CPU_SET(i, &set);
-	}
-	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		perror("sched_setaffinity");
-	if (cpu >= 0)
-		sched_yield();
-}
-
 /* A part of a round over memory of `filled`, and what of it is counted. */
 static size_t walk(volatile char *memory, size_t bytes, size_t at, unsigned filled, bool counts)
 {
@@ -119,16 +90,16 @@ static void *thread(void *arg)
 	nsched_thread_t *me = NULL;
 	size_t at = 0;
 
-	run_on(self);
+	run_on(work.cpus, self);
 	work.home[self] = node();
 	work.tid[self] = (int)syscall(SYS_gettid);
 	char *home = fill();
-	run_on((self + work.per_node) % work.cpus);
+	run_on(work.cpus, (self + work.per_node) % work.cpus);
 	unsigned next = node();
 	char *away = fill();
 	pthread_barrier_wait(&work.step);
 	pthread_barrier_wait(&work.step); /* nsched is there */
-	run_on(-1);
+	run_on(work.cpus, -1);
 	if (nsched_thread_register(work.handle, &me) != 0)
 		exit(2);
 	for (double begin = now_s(); now_s() - begin < FIRST_S; nsched_thread_place(me))

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "places.h"
+
 enum { THREADS_MOST = 64, MIB = 8, GAP = 1 << 20, LEAST_S = 15 /* a look by chance is none */ };
 
 static struct {
@@ -24,36 +26,6 @@ static struct {
 	unsigned home[THREADS_MOST];
 	atomic_uint now[THREADS_MOST];
 } work;
-
-static double now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static unsigned node(void)
-{
-	unsigned cpu = 0, node = 0;
-
-	syscall(SYS_getcpu, &cpu, &node, NULL);
-	return node;
-}
-
-static void run_on(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	for (int i = 0; i < work.cpus; i++) {
-		if (cpu < 0 || i == cpu)
-			CPU_SET(i, &set);
-	}
-	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		perror("sched_setaffinity");
-	sched_yield();
-}
 
 /* A hole behind it keeps the kernel from making one range of all threads' memory. */
 static double *fill(size_t n)
@@ -74,19 +46,20 @@ static void *thread(void *arg)
 	int self = (int)(size_t)arg;
 	size_t n = (MIB << 20) / sizeof(double);
 
-	run_on(self);
+	run_on(work.cpus, self);
 	work.home[self] = node();
 
 	double *mine = fill(n), sum = 0;
 
 	pthread_barrier_wait(&work.step);
-	run_on((self + work.per_node) % work.cpus);
+	run_on(work.cpus, (self + work.per_node) % work.cpus);
 	for (size_t i = 0; i < n; i++)
 		sum += mine[i];
 	pthread_barrier_wait(&work.step);
 	work.now[self] = node();
 	pthread_barrier_wait(&work.step);
-	run_on(-1);
+	run_on(work.cpus, -1);
+	sched_yield();
 	while (!work.ends) {
 		for (size_t i = 0; i < n; i++)
 			mine[i] = mine[i] * 0.5 + sum;

@@ -4,9 +4,9 @@ live_tests = tests/live/one-node tests/live/no-syscall tests/live/no-syscall-lib
 live_more = tests/live/replay tests/live/talk tests/live/sandbox tests/live/changes tests/live/two-hosts tests/live/ranks tests/live/doctor tests/live/sources \
   tests/live/footprint tests/live/counters
 check_PROGRAMS += tests/live/crossed tests/live/owners tests/live/hot tests/live/counted
-tests_live_crossed_SOURCES = tests/live/crossed.c
+tests_live_crossed_SOURCES = tests/live/crossed.c tests/live/places.h
 tests_live_crossed_LDADD = -lpthread
-tests_live_counted_SOURCES = tests/live/counted.c
+tests_live_counted_SOURCES = tests/live/counted.c tests/live/places.h
 tests_live_counted_LDADD = libnsched.la -lpthread -ldl
 tests_live_owners_SOURCES = tests/live/owners.c
 tests_live_owners_LDADD = libnsched.la -lpthread

@@ -96,9 +96,9 @@ class Keys:
         mine = {os.path.basename(w) for w in words if w.startswith("{programs}/")}
         programs = [self.places.built(os.path.relpath(p, self.places.build)) for p in self.places.programs()
                     if os.path.basename(p) in mine]
-        measures = [self.places.built("tests/bench/programs/watch")] + [
-            os.path.join(self.places.source, "tests", f) for f in ("bench/in-machine", "numabox/numabox", "numabox/numamodel.c", "numabox/numaoptions.c",
-                                                               "numabox/numashape.c")]
+        tests = os.path.join(self.places.source, "tests")
+        measures = [self.places.built("tests/bench/programs/watch"), os.path.join(tests, "bench/in-machine")]
+        measures += glob.glob(os.path.join(tests, "numabox/numa*"))
         parts = [{k: row[k] for k in ROW_IN_KEY if k in row}, {k: column[k] for k in COLUMN_IN_KEY if k in column},
                  self.hash(programs), self.hash(m for m in measures if os.path.exists(m))]
         if column.get("nsched"):
