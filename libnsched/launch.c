@@ -30,6 +30,14 @@ bool launch_is_rank(void)
 	return launchers_of_rank(launch_variable, NULL) != NULL;
 }
 
+bool launch_is_first_here(void)
+{
+	const struct launcher *launcher = launchers_of_local_rank(launch_variable, NULL);
+	const char *rank = launcher != NULL ? launch_variable(NULL, launcher->local_rank) : NULL;
+
+	return rank == NULL || strtol(rank, NULL, 10) == 0;
+}
+
 const char *launch_cpus(void)
 {
 	const char *cpus = launch_role() == LAUNCH_FIRST ? secure_getenv("NSCHED_LAUNCH_CPUS") : NULL;

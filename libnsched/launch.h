@@ -18,6 +18,9 @@ enum launch_role launch_role(void);
 /* Is this a rank of an MPI job, as far as its environment says? */
 bool launch_is_rank(void);
 
+/* Is it the first rank on its machine, or none: the one that does what is to be done once a machine? */
+bool launch_is_first_here(void);
+
 /* getenv, as pure/launchers.h wants it: an environment that needs no telling which. */
 const char *launch_variable(const void *unused, const char *name);
 

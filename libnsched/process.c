@@ -11,7 +11,6 @@
 
 #include "launch.h"
 #include "log.h"
-#include "pure/launchers.h"
 #include "probe.h"
 #include "report.h"
 #include "sys/cpulist.h"
@@ -166,20 +165,13 @@ static void start_record(struct session_setup *setup)
 	else recorder_join(&process_one.recorder, setup);
 }
 
-/* The counters are the machine's: of the ranks that are on it, the first reads them. */
-static const struct bandwidth_ops *bandwidth_of_rank(void)
-{
-	const struct launcher *launcher = launchers_of_local_rank(launch_variable, NULL);
-	const char *rank = launcher ? launch_variable(NULL, launcher->local_rank) : NULL;
-	return rank && strtol(rank, NULL, 10) ? NULL : &bandwidth_uncore;
-}
-
 static void prepare(pid_t self_tid)
 {
 	const struct source_ops *sources[SESSION_SOURCES + 1];
 	struct session_setup setup = { .config = &process_one.config, .allowed = process_one.allowed, .clock = &clock_linux, .sources = sources,
 	                               .hands = process_one.config.dry_run ? &actuator_dry : &actuator_linux, .registry = &process_one.registry,
-	                               .ranges = &process_one.ranges, .counters = process_counters, .bandwidth = bandwidth_of_rank(), .eyes = &eyes_linux };
+	                               .ranges = &process_one.ranges, .counters = process_counters, .eyes = &eyes_linux };
+	if (launch_is_first_here()) setup.bandwidth = &bandwidth_uncore;   /* it is the machine's */
 	if (!process_one.config.dry_run) {
 		neighbours_join(&process_one.neighbours, &process_one.allowed, self_tid != 0);   /* the helper; not a step by hand */
 		setup.neighbours = &process_one.neighbours;
